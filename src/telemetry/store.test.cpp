@@ -400,3 +400,46 @@ TEST_CASE("rows and tables have the same columns") {
     for (const Column& column : span_columns()) expected += std::string(column.name) + "\n";
     CHECK(found.value() == expected);
 }
+
+TEST_CASE("a table of an earlier version gets the newer columns at their place") {
+    ClickHouse& engine = fixture().telemetry->engine();
+    for (const char* column : {"repeated_usage", "response_id", "first_token_ns", "tags", "metadata"})
+        REQUIRE(engine.query(ClickHouseQuery("ALTER TABLE hone.spans DROP COLUMN " + std::string(column))).ok());
+    REQUIRE(create_schema(engine).ok());
+    auto found = engine.query(ClickHouseQuery(
+        "SELECT name FROM system.columns WHERE database = 'hone' AND table = 'spans' ORDER BY position FORMAT TSV"));
+    REQUIRE(found.ok());
+    std::string expected;
+    for (const Column& column : span_columns()) expected += std::string(column.name) + "\n";
+    CHECK(found.value() == expected);
+    Fixture& f = fixture();
+    REQUIRE(
+        f.send_json("migrated", request({{1, 1, 0, base_ns, 1, "root", text_attribute("tag.tags", "a"), 0}})).status ==
+        200);
+    f.wait();
+    CHECK(count_spans("migrated") == 1);
+}
+
+TEST_CASE("a span without texts shows those of the spans below, and a bare model call those of its twin") {
+    Fixture& f = fixture();
+    const std::string kind = text_attribute("openinference.span.kind", "LLM") + ",";
+    const std::string texts = text_attribute("input.value", R"([{"role":"user","content":"Is it open?"}])") + "," +
+                              text_attribute("output.value", "Yes.") + ",";
+    const std::string response = text_attribute("gen_ai.response.id", "answer-7");
+    REQUIRE(f.send_json("borrow", request({{1, 1, 0, base_ns, 900, "root", "", 0},
+                                           {1, 2, 1, base_ns + 1, 100, "call", kind + texts + response, 0},
+                                           {2, 3, 0, base_ns + 2, 50, "bare", kind + response, 0},
+                                           {3, 4, 0, base_ns + 3, 50, "alone", "", 0}}))
+                .status == 200);
+    f.wait();
+    const auto payload = [&](uint64_t trace, uint64_t span) {
+        auto found = f.store().span_payload("project_borrow", hex_number(trace, 32), hex_number(span, 16));
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        return std::move(found).value();
+    };
+    CHECK(payload(1, 1).input == "Is it open?");
+    CHECK(payload(1, 1).output == "Yes.");
+    CHECK(payload(2, 3).output == "Yes.");
+    CHECK(payload(3, 4).input == "");
+    CHECK(payload(1, 2).output == "Yes.");
+}

@@ -40,7 +40,7 @@ Result<ProjectRef> TraceProjects::reference_to(const access::Project& project) {
     reference.space = project.space_id.text();
     reference.space_quota = {of_space.spans_per_day.value_or(0), of_space.bytes_per_day.value_or(0)};
     // Rules that cannot be read must not let unredacted spans through.
-    if (settings.redaction) reference.redactor = TRY(Redactor::make(rules_of(*settings.redaction)));
+    reference.redactor = TRY(Redactor::make(rules_of(settings.redaction.value_or(RedactionSettings{}))));
     return reference;
 }
 

@@ -3,7 +3,9 @@
 #include "telemetry/engine/eval_row.h"
 #include "telemetry/span/span_row.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace hone::telemetry {
 
@@ -31,6 +33,21 @@ INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor 
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
 SETTINGS min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
            durable + ", " + std::string(merge_old_days);
+}
+
+// Columns that tables of earlier versions lack, each at its place: rows are written in the order of span_columns().
+std::vector<std::string> add_newer_columns() {
+    constexpr std::string_view newer[] = {"repeated_usage", "response_id", "first_token_ns", "tags", "metadata"};
+    std::vector<std::string> statements;
+    std::string_view before;
+    for (const Column& column : span_columns()) {
+        if (std::find(std::begin(newer), std::end(newer), column.name) != std::end(newer))
+            statements.push_back("ALTER TABLE hone.spans ADD COLUMN IF NOT EXISTS " + std::string(column.name) + " " +
+                                 std::string(column.type) + " " + std::string(column.codec) + " AFTER " +
+                                 std::string(before));
+        before = column.name;
+    }
+    return statements;
 }
 
 // The time range of a trace, so that reading one touches a few granules. Minimum and maximum: harmless to write twice.
@@ -91,6 +108,7 @@ Result<> create_schema(ClickHouse& engine) {
     };
     for (const std::string& statement : statements) TRY(run(statement));
     // Tables of earlier versions.
+    for (const std::string& statement : add_newer_columns()) TRY(run(statement));
     for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
         TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges)));
     return {};

@@ -7,7 +7,8 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr uint64_t frame_version = 1;
+// 1: rows without the columns from repeated_usage to metadata.
+constexpr uint64_t frame_version = 2;
 constexpr std::string_view state_magic = "HONESTATE1";
 
 void put_ledger(std::string& out, const Ledger& ledger) {
@@ -56,8 +57,11 @@ std::string encode_frame(const Ledger& ledger, const std::vector<std::string_vie
 
 Result<IngestFrame> decode_frame(std::string_view payload) {
     BinaryReader reader(payload);
-    if (reader.varint() != frame_version) return corrupt("a frame of the write-ahead log has an unknown version");
+    const uint64_t version = reader.varint();
+    if (version == 0 || version > frame_version)
+        return corrupt("a frame of the write-ahead log has an unknown version");
     IngestFrame frame;
+    frame.has_earlier_rows = version < 2;
     frame.ledger = read_ledger(reader);
     for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) frame.rows.push_back(reader.text());
     if (reader.failed() || !reader.at_end()) return corrupt("a frame of the write-ahead log is malformed");

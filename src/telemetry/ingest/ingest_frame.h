@@ -16,6 +16,7 @@ std::string encode_frame(const Ledger& ledger, const std::vector<std::string_vie
 struct IngestFrame {
     Ledger ledger;
     std::vector<std::string_view> rows; // into the payload
+    bool has_earlier_rows = false;      // of a version with fewer columns: complete_span_row
 };
 Result<IngestFrame> decode_frame(std::string_view payload);
 

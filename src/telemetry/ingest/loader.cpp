@@ -108,6 +108,7 @@ void Loader::rest() {
     {
         const std::scoped_lock step(m_step_mutex);
         m_known.forget(); // the next block queries the engine for what it holds
+        m_usage.forget();
     }
     ::malloc_trim(0);
 }
@@ -134,6 +135,7 @@ Result<bool> Loader::load_block() {
         TRY(begin_known());
         TRY(compare_with_engine(block));
         TRY(delete_replaced(block));
+        TRY(count_usage(block));
         // Before they go in: an insert whose response is lost may have happened, and must be queried the next time.
         for (const Row& row : block.rows)
             if (!row.is_left_out) m_known.add(identity(row.head), row.head.start_ns);
@@ -161,7 +163,8 @@ Result<Loader::Block> Loader::read_block() {
     for (const IngestFrame& frame : block.decoded)
         for (const std::string_view encoded : frame.rows) {
             Row row{encoded, {}};
-            if (read_span_row_head(encoded, row.head)) block.rows.push_back(row);
+            if (frame.has_earlier_rows) row.bytes = block.made.emplace_back(complete_span_row(encoded));
+            if (read_span_row_head(row.bytes, row.head)) block.rows.push_back(row);
         }
     m_is_behind = bytes >= m_options.block_bytes / 2;
     return block;
@@ -185,7 +188,8 @@ Result<> Loader::begin_known() {
     if (!m_options.is_only_writer || m_known.has_begun()) return {};
     const std::string bytes =
         TRY(m_engine.query(ClickHouseQuery("SELECT max(start_ns) FROM hone.spans FORMAT RowBinary")));
-    m_known.begin(BinaryReader(bytes).number<int64_t>()); // 0 when there is none
+    m_stored_until_ns = BinaryReader(bytes).number<int64_t>(); // 0 when there is none
+    m_known.begin(m_stored_until_ns);
     return {};
 }
 

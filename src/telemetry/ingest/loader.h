@@ -1,6 +1,7 @@
 // Moves frames from the write-ahead log into the engine, in blocks, with exactly-once effect: before a block goes in,
 // the engine is queried for those of its spans that it has. Equal ones are left out, changed ones replace the old row.
-// So a retry of a client and a replay after a crash are the same case. One thread; counts and the backlog may be read
+// So a retry of a client and a replay after a crash are the same case. It also decides which spans' usage counts
+// (usage_counter.h), and corrects rows of earlier blocks. One thread; counts and the backlog may be read
 // from any.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include "telemetry/ingest/backlog.h"
 #include "telemetry/ingest/ingest_frame.h"
 #include "telemetry/ingest/known_spans.h"
+#include "telemetry/ingest/usage_counter.h"
 #include "telemetry/ingest/wal.h"
 #include "telemetry/span/span_row.h"
 
@@ -17,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -77,6 +80,7 @@ private:
         std::vector<IngestFrame> decoded;
         std::vector<Row> rows;
         std::vector<size_t> replaced; // rows whose older version must go
+        std::deque<std::string> made; // bytes of rows that are not as they were sent
         Ledger outcome;               // stored and repeated
     };
     Result<Block> read_block();
@@ -84,6 +88,11 @@ private:
     Result<> begin_known();
     Result<> compare_with_engine(Block& block);
     Result<> delete_replaced(const Block& block);
+    Result<> count_usage(Block& block);
+    Result<> put_stored_calls(const Block& block, std::vector<UsageCounter::Change>& doubled);
+    Result<> read_stored_calls(const std::set<std::string>& traces, int64_t from_ns, int64_t to_ns,
+                               std::vector<UsageCounter::Change>& doubled);
+    Result<> correct_stored(const std::vector<UsageCounter::Change>& changes);
     Result<> insert(const Block& block);
     Result<> finish(Block& block);
     Result<bool> load_block();
@@ -101,10 +110,12 @@ private:
     Wal& m_wal;
     ClickHouse& m_engine;
     const Clock& m_clock;
-    std::mutex m_step_mutex;  // held while a block is loaded
-    LoaderState m_state;      // with m_step_mutex
-    KnownSpans m_known;       // with m_step_mutex
-    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
+    std::mutex m_step_mutex;               // held while a block is loaded
+    LoaderState m_state;                   // with m_step_mutex
+    KnownSpans m_known;                    // with m_step_mutex
+    UsageCounter m_usage;                  // with m_step_mutex
+    int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
+    bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
     Condition m_loaded;

@@ -21,7 +21,7 @@ Result<> check_quota(const std::optional<int64_t>& spans, const std::optional<in
 } // namespace
 
 RedactionRules rules_of(const RedactionSettings& settings) {
-    return {*settings.keys, *settings.patterns, *settings.secrets, *settings.emails};
+    return {*settings.keys, *settings.patterns, *settings.secrets, *settings.emails, *settings.credentials};
 }
 
 Result<ProjectTraceSettings> TraceSettings::of_project(const std::string& project) const {

@@ -22,12 +22,15 @@ struct RedactionSettings {
     json::Defaulted<std::vector<std::string>> patterns;
     json::Defaulted<bool> secrets = false;
     json::Defaulted<bool> emails = false;
+    json::Defaulted<bool> credentials = true;
     static constexpr std::tuple fields{
         Field{"keys", &RedactionSettings::keys,
               "Attributes whose values are redacted; a * at the end matches any rest."},
         Field{"patterns", &RedactionSettings::patterns, "Regular expressions (RE2) whose matches are redacted."},
         Field{"secrets", &RedactionSettings::secrets, "Redacts API keys, tokens and private keys of known formats."},
         Field{"emails", &RedactionSettings::emails, "Redacts e-mail addresses."},
+        Field{"credentials", &RedactionSettings::credentials,
+              "Redacts Authorization headers, API keys and tokens; on unless it is switched off here."},
     };
 };
 

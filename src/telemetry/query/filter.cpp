@@ -35,6 +35,8 @@ constexpr FilterField fields[] = {
     {"session", "text", "The application's session."},
     {"tool", "text", "The tool of a tool span."},
     {"finish_reason", "text", "Why the model stopped."},
+    {"first_token", "duration", "From the start to the first token: 800ms; 0 when it is not known."},
+    {"tags", "text", "A tag of the application: tags = \"beta\" holds when one of them is equal."},
     {"documents", "number", "Documents retrieved or reranked."},
     {"exception", "text", "Type of the exception."},
     {"exception_message", "text", "Message of the exception."},
@@ -47,6 +49,7 @@ constexpr FilterField fields[] = {
     {"root", "flag", "Whether the span has no parent."},
     {"truncated", "flag", "Whether a value was cut to the cap."},
     {"attributes[\"…\"]", "any", "An attribute by its key."},
+    {"metadata[\"…\"]", "any", "A value of the application's metadata by its name, in any convention."},
     {"resource[\"…\"]", "any", "An attribute of the resource by its key."},
     {"eval[\"…\"].label", "text", "Label of the span's eval of this name."},
     {"eval[\"…\"].score", "number", "Score of the span's eval."},
@@ -63,7 +66,7 @@ const FilterField* find_field(std::string_view name) {
 
 // Takes a key in brackets.
 bool is_keyed(std::string_view name) {
-    for (const std::string_view keyed : {"attributes", "resource", "eval", "trace_eval", "session_eval"})
+    for (const std::string_view keyed : {"attributes", "metadata", "resource", "eval", "trace_eval", "session_eval"})
         if (name == keyed) return true;
     return false;
 }
@@ -233,7 +236,7 @@ private:
         node.operand = TRY(operand());
         if (is_word("exists")) {
             if (node.operand.source == FilterOperand::Source::field)
-                return at(m_token.column, "\"exists\" is for attributes and evals");
+                return at(m_token.column, "\"exists\" is for attributes, metadata and evals");
             node.comparison = FilterOperator::exists;
             TRY(advance());
             return node;
@@ -272,6 +275,8 @@ private:
         using Source = FilterOperand::Source;
         if (name.text == "attributes")
             operand.source = Source::attribute;
+        else if (name.text == "metadata")
+            operand.source = Source::metadata;
         else if (name.text == "resource")
             operand.source = Source::resource;
         else if (name.text == "eval")
@@ -281,13 +286,16 @@ private:
         else if (name.text == "session_eval")
             operand.source = Source::session_eval;
         else
-            return at(name.column, "only attributes, resource, eval, trace_eval and session_eval take [\"…\"]");
+            return at(name.column,
+                      "only attributes, metadata, resource, eval, trace_eval and session_eval take [\"…\"]");
         TRY(advance());
         if (m_token.kind != TokenKind::text) return at(m_token.column, "expected a key in quotes");
         operand.name = m_token.text;
         TRY(advance());
         TRY(expect("]"));
-        if (operand.source == Source::attribute || operand.source == Source::resource) return operand;
+        if (operand.source == Source::attribute || operand.source == Source::metadata ||
+            operand.source == Source::resource)
+            return operand;
         if (!is_symbol(".")) {
             if (is_word("exists")) return operand;
             return at(m_token.column, "expected .label, .score or .explanation");

@@ -29,7 +29,7 @@ enum class FilterOperator {
 
 // What stands left of an operator.
 struct FilterOperand {
-    enum class Source { field, attribute, resource, span_eval, trace_eval, session_eval };
+    enum class Source { field, attribute, metadata, resource, span_eval, trace_eval, session_eval };
     Source source = Source::field;
     std::string name;   // the field, the attribute's key, or the eval's name
     std::string aspect; // of an eval: label, score, explanation

@@ -62,6 +62,8 @@ private:
         switch (node.operand.source) {
         case Source::attribute:
             return map_entry("attribute_index", "attributes", node);
+        case Source::metadata:
+            return metadata_entry(node);
         case Source::resource:
             return map_entry("resource_index", "resource", node);
         case Source::span_eval:
@@ -83,6 +85,7 @@ private:
         }
         if (type == "number" || type == "duration" || type == "money" || type == "time")
             return numeric(column(name), type == "number", node);
+        if (name == "tags") return tag(node);
         return text(column(name), node);
     }
 
@@ -96,6 +99,7 @@ private:
         if (name == "session") return "chat_session";
         if (name == "tool") return "tool_name";
         if (name == "exception") return "exception_type";
+        if (name == "first_token") return "first_token_ns";
         return name;
     }
 
@@ -180,6 +184,28 @@ private:
         if (is_short && (node.comparison == FilterOperator::equal || node.comparison == FilterOperator::one_of))
             return text(index + "[" + key + "]", node);
         return text(value, node);
+    }
+
+    // Every value is short enough to be in the column.
+    std::string metadata_entry(const FilterNode& node) {
+        const std::string key = bind(node.operand.name);
+        if (node.comparison == FilterOperator::exists) return "mapContains(metadata, " + key + ")";
+        const std::string value = "metadata[" + key + "]";
+        if (node.comparison >= FilterOperator::less && node.comparison <= FilterOperator::greater_equal)
+            return "toFloat64OrNull(" + value + ")" + std::string(sql_operator(node.comparison)) + "toFloat64OrNull(" +
+                   bind(node.values.front()) + ")";
+        return text(value, node);
+    }
+
+    // A condition holds when one of the tags fulfils it, its negation when none does.
+    std::string tag(const FilterNode& node) {
+        const bool is_negated =
+            node.comparison == FilterOperator::not_equal || node.comparison == FilterOperator::not_matches;
+        FilterNode positive = node;
+        if (node.comparison == FilterOperator::not_equal) positive.comparison = FilterOperator::equal;
+        if (node.comparison == FilterOperator::not_matches) positive.comparison = FilterOperator::matches;
+        const std::string found = "arrayExists(tag -> " + text("tag", positive) + ", tags)";
+        return is_negated ? "NOT " + found : found;
     }
 
     std::string eval(const std::string& target, const std::string& column, const std::string& evaluated,

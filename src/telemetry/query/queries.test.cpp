@@ -256,3 +256,30 @@ TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluate
     REQUIRE(retention.delete_project("project_aged").ok());
     CHECK(count_spans("aged") == 0);
 }
+
+TEST_CASE("metadata, tags and the time to the first token are filter fields in every convention") {
+    Fixture& f = fixture();
+    const std::string openinference =
+        text_attribute("openinference.span.kind", "LLM") + "," +
+        text_attribute("metadata", R"({"tier":"gold","retries":3})") + "," +
+        R"({"key":"tag.tags","value":{"arrayValue":{"values":[{"stringValue":"beta"}]}}},)" +
+        number_attribute("ttft_ms", 900);
+    const std::string vercel = text_attribute("ai.operationId", "ai.generateText") + "," +
+                               text_attribute("ai.telemetry.metadata.tier", "silver");
+    REQUIRE(f.send_json("labels", request({{1, 1, 0, base_ns, 1, "a", openinference, 0},
+                                           {1, 2, 0, base_ns, 1, "b", vercel, 0},
+                                           {1, 3, 0, base_ns, 1, "c", "", 0}}))
+                .status == 200);
+    f.wait();
+    CHECK(count_matching("labels", R"(metadata["tier"] = "gold")") == 1);
+    CHECK(count_matching("labels", R"(metadata["tier"] in ("gold", "silver"))") == 2);
+    CHECK(count_matching("labels", R"(metadata["tier"] exists)") == 2);
+    CHECK(count_matching("labels", R"(metadata["retries"] > 2)") == 1);
+    CHECK(count_matching("labels", R"(metadata["tier"] ~ "OL")") == 1);
+    CHECK(count_matching("labels", R"(tags = "beta")") == 1);
+    CHECK(count_matching("labels", R"(tags != "beta")") == 2);
+    CHECK(count_matching("labels", R"(tags in ("x", "beta"))") == 1);
+    CHECK(count_matching("labels", "first_token > 800ms") == 1);
+    CHECK(count_matching("labels", "first_token > 0 and first_token < 800ms") == 0);
+    CHECK(filter_error("metadata = 1") == "column 10: expected a key: metadata[\"…\"]");
+}

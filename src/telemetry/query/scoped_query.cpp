@@ -45,6 +45,11 @@ std::optional<Grouping> grouping_of(const std::string& field, ClickHouseQuery& q
                                       {"status_message", "status_message", false}};
     for (const Known& one : known)
         if (field == one.field) return Grouping{"toString(" + std::string(one.column) + ")", one.has_few_values};
+    constexpr std::string_view metadata = "metadata[\"";
+    if (field.starts_with(metadata) && field.ends_with("\"]") && field.size() >= metadata.size() + 2) {
+        query.bind("group_key", std::string_view(field).substr(metadata.size(), field.size() - metadata.size() - 2));
+        return Grouping{"metadata[{group_key:String}]", false};
+    }
     if (!field.starts_with("attributes[\"") || !field.ends_with("\"]")) return std::nullopt;
     query.bind("group_key", std::string_view(field).substr(12, field.size() - 14));
     return Grouping{"attribute_index[{group_key:String}]", false};

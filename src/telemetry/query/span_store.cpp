@@ -1,6 +1,7 @@
 #include "telemetry/query/span_store.h"
 
 #include "base/text.h"
+#include "telemetry/query/borrowed_texts.h"
 #include "telemetry/query/page_cursor.h"
 #include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary_columns.h"
@@ -123,21 +124,21 @@ Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view co
     return std::move(query);
 }
 
-struct Window {
+struct TimeWindow {
     int64_t from, to;
 };
 
 // The newest rows are queried for six hours, two days and two weeks back, until there are enough: days that are not
 // needed are not opened. Rows of one window are all newer than those of the next, so that windows follow each other
 // like pages.
-std::vector<Window> windows_of(const ListSpans& request) {
+std::vector<TimeWindow> windows_of(const ListSpans& request) {
     const Scope& scope = request.scope;
     if (request.oldest_first || request.trace_id || !request.span_ids.empty()) return {{scope.from_ns, scope.to_ns}};
     constexpr int64_t hour = 3'600'000'000'000;
     int64_t newest = std::min(scope.to_ns, to_ns(SystemClock().now()));
     if (auto cursor = decode_cursor(request.cursor); !request.cursor.empty() && cursor.ok())
         newest = std::min(newest, cursor.value().number);
-    std::vector<Window> windows;
+    std::vector<TimeWindow> windows;
     int64_t to = scope.to_ns;
     for (const int64_t back : {6 * hour, 48 * hour, 14 * 24 * hour}) {
         const int64_t from = newest - back;
@@ -208,7 +209,7 @@ Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
     const auto begin = std::chrono::steady_clock::now();
     ListSpans part = request;
     SpanPage page;
-    for (const Window& window : windows_of(request)) {
+    for (const TimeWindow& window : windows_of(request)) {
         part.scope.from_ns = window.from;
         part.scope.to_ns = window.to;
         const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
@@ -265,7 +266,9 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
     const std::string bytes = TRY(m_engine.query(query));
     if (bytes.empty()) return not_found("span " + span_id);
     BinaryReader reader(bytes);
-    return read_payload(reader);
+    SpanPayload payload = read_payload(reader);
+    TRY(borrow_texts(m_engine, project, payload));
+    return payload;
 }
 
 Result<TracePage> SpanStore::list_traces(const ListTraces& request) {

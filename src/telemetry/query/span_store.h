@@ -193,6 +193,7 @@ public:
     Result<PayloadPage> list_payloads(const ListSpans& request, size_t most_bytes = 64 << 20);
     Result<TraceSkeleton> trace_skeleton(const std::string& project, const std::string& trace_id,
                                          size_t limit = 100'000);
+    // A span without texts shows those of the spans below it.
     Result<SpanPayload> span_payload(const std::string& project, const std::string& trace_id,
                                      const std::string& span_id);
     Result<TracePage> list_traces(const ListTraces& request);

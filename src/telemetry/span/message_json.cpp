@@ -1,5 +1,8 @@
 #include "telemetry/span/message_json.h"
 
+#include "telemetry/span/names.h"
+
+#include <algorithm>
 #include <initializer_list>
 #include <simdjson.h>
 
@@ -10,17 +13,34 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr size_t most_messages = 4096;
+constexpr int deepest_value = 12;
 
 std::string text_or_json(const dom::element& value) {
     if (std::string_view text; value.get(text) == simdjson::SUCCESS) return std::string(text);
     return value.is_null() ? std::string() : simdjson::minify(value);
 }
 
+std::optional<dom::element> member(const dom::object& object, const char* name) {
+    dom::element value;
+    if (object.at_key(name).get(value) != simdjson::SUCCESS || value.is_null()) return std::nullopt;
+    return value;
+}
+
+std::optional<dom::object> object_member(const dom::object& object, const char* name) {
+    dom::object value;
+    if (object.at_key(name).get(value) != simdjson::SUCCESS) return std::nullopt;
+    return value;
+}
+
+std::string_view text_member(const dom::object& object, const char* name) {
+    std::string_view text;
+    return object.at_key(name).get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
 // The first of the fields that is there and not null.
 std::string first_text(const dom::object& object, std::initializer_list<const char*> names) {
     for (const char* name : names)
-        if (dom::element value; object.at_key(name).get(value) == simdjson::SUCCESS && !value.is_null())
-            return text_or_json(value);
+        if (const auto value = member(object, name)) return text_or_json(*value);
     return {};
 }
 
@@ -29,104 +49,482 @@ void add_line(std::string& content, std::string_view line) {
     content += line;
 }
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Arguments are JSON text; some instrumentations encode that text once more.
+std::string arguments_of(const dom::object& call) {
+    for (const char* name : {"arguments", "args", "input", "toolInput", "parameters"}) {
+        const auto value = member(call, name);
+        if (!value) continue;
+        std::string text = text_or_json(*value);
+        if (text.size() >= 2 && text.front() == '"') {
+            dom::parser parser;
+            std::string_view inner;
+            if (parser.parse(text).get(inner) == simdjson::SUCCESS) return std::string(inner);
+        }
+        return text;
+    }
+    return {};
+}
+
 ToolCall read_tool_call(const dom::object& call) {
     ToolCall result;
-    dom::object function;
-    const bool nested = call.at_key("function").get(function) == simdjson::SUCCESS;
-    const dom::object& body = nested ? function : call;
-    result.id = first_text(call, {"id", "toolCallId", "tool_call_id"});
-    result.name = first_text(body, {"name", "toolName"});
-    result.arguments = first_text(body, {"arguments", "args", "input"});
+    const auto function = object_member(call, "function");
+    const dom::object& body = function ? *function : call;
+    result.id = first_text(call, {"call_id", "id", "toolCallId", "tool_call_id", "ref"});
+    result.name = first_text(body, {"name", "toolName", "tool_name"});
+    result.arguments = arguments_of(body);
     return result;
 }
 
-void read_part(const dom::element& part, Message& message) {
+std::string result_text(const dom::element& value, int depth);
+
+// The texts of a list of parts; nothing when an entry is no part.
+std::optional<std::string> joined_parts(const dom::array& parts, int depth) {
+    std::string text;
+    for (const dom::element& entry : parts) {
+        dom::object part;
+        if (entry.get(part) != simdjson::SUCCESS) return std::nullopt;
+        const std::string_view type = text_member(part, "type");
+        if (is_one_of(type, {"text", "output_text", "input_text", "json"}) || (type.empty() && member(part, "text")))
+            add_line(text, first_text(part, {"text", "value"}));
+        else if (is_one_of(type, {"image", "audio", "file", "resource", "image_url", "document"}))
+            add_line(text, "[" + std::string(type) + "]");
+        else
+            return std::nullopt;
+    }
+    return depth >= 0 && text.empty() ? std::nullopt : std::optional(text);
+}
+
+// What a framework wrapped around a tool's result.
+std::optional<std::string> unwrapped(const dom::element& value, int depth) {
+    if (depth > deepest_value) return std::nullopt;
+    dom::array list;
+    if (value.get(list) == simdjson::SUCCESS) return joined_parts(list, depth);
     dom::object object;
-    if (part.get(object) != simdjson::SUCCESS) return add_line(message.content, text_or_json(part));
-    const std::string type = first_text(object, {"type"});
-    if (type == "tool_call" || type == "tool-call" || type == "tool_use") {
-        message.tool_calls.push_back(read_tool_call(object));
-    } else if (type == "tool_call_response" || type == "tool-result" || type == "tool_result") {
-        message.tool_call_id = first_text(object, {"id", "toolCallId", "tool_use_id"});
-        add_line(message.content, first_text(object, {"response", "result", "output", "content"}));
-    } else if (const std::string text = first_text(object, {"text", "content"}); !text.empty()) {
-        add_line(message.content, text);
-    } else if (!type.empty()) {
-        add_line(message.content, "[" + type + "]");
+    if (value.get(object) != simdjson::SUCCESS) return std::nullopt;
+    const std::string_view type = text_member(object, "type");
+    if (is_one_of(type, {"text", "json", "error-text", "error-json", "content"}))
+        if (const auto inner = member(object, "value")) return result_text(*inner, depth + 1);
+    if (type == "text" && member(object, "text")) return first_text(object, {"text"});
+    for (const char* name : {"data", "kwargs"}) // LangChain's ToolMessage
+        if (const auto inner = object_member(object, name); inner && (type == "tool" || type == "constructor"))
+            if (const auto content = member(*inner, "content")) return result_text(*content, depth + 1);
+    if (const auto content = member(object, "content"))
+        if (type == "tool" || object.at_key("tool_call_id").error() == simdjson::SUCCESS ||
+            object.at_key("isError").error() == simdjson::SUCCESS ||
+            object.at_key("structuredContent").error() == simdjson::SUCCESS)
+            return result_text(*content, depth + 1);
+    return std::nullopt;
+}
+
+std::string result_text(const dom::element& value, int depth) {
+    if (auto text = unwrapped(value, depth)) return *std::move(text);
+    return text_or_json(value);
+}
+
+// One entry of a list of messages may hold several: an assistant's calls, the tools' results, the words that follow.
+struct Reading {
+    Message main;
+    std::vector<Message> results;
+    std::string text_before_calls;
+};
+
+void add_result(Reading& reading, const dom::object& object, std::initializer_list<const char*> names) {
+    Message message;
+    message.role = "tool";
+    message.tool_call_id = first_text(object, {"id", "toolCallId", "tool_use_id", "tool_call_id", "call_id", "ref"});
+    for (const char* name : names)
+        if (const auto value = member(object, name)) {
+            message.content = result_text(*value, 0);
+            break;
+        }
+    reading.results.push_back(std::move(message));
+}
+
+std::string media_name(const dom::object& object, std::string_view type) {
+    for (const char* name : {"mime_type", "mimeType", "mediaType", "media_type", "contentType"})
+        if (const auto mime = text_member(object, name); !mime.empty())
+            return "[" + std::string(mime.substr(0, mime.find('/'))) + "]";
+    return type.empty() ? "[file]" : "[" + std::string(type) + "]";
+}
+
+// Gemini's and Genkit's parts name their kind by their only member.
+bool read_named_part(const dom::object& object, Reading& reading) {
+    for (const char* name : {"function_call", "functionCall", "toolRequest", "toolUse"})
+        if (const auto call = object_member(object, name)) {
+            reading.main.tool_calls.push_back(read_tool_call(*call));
+            return true;
+        }
+    for (const char* name : {"function_response", "functionResponse", "toolResponse", "toolResult"})
+        if (const auto response = object_member(object, name)) {
+            add_result(reading, *response, {"response", "output", "content"});
+            return true;
+        }
+    for (const char* name : {"inline_data", "inlineData", "file_data", "fileData", "media", "blob"})
+        if (const auto media = object_member(object, name)) {
+            add_line(reading.main.content, media_name(*media, {}));
+            return true;
+        }
+    return false;
+}
+
+void read_part(const dom::element& part, Reading& reading) {
+    std::string& content = reading.main.content;
+    dom::object object;
+    if (part.get(object) != simdjson::SUCCESS) return add_line(content, text_or_json(part));
+    const std::string_view type = text_member(object, "type");
+    if (is_one_of(type, {"tool_call", "tool-call", "tool_use", "function_call"})) {
+        reading.main.tool_calls.push_back(read_tool_call(object));
+    } else if (is_one_of(type, {"tool_call_response", "tool-result", "tool_result", "tool-error"})) {
+        add_result(reading, object, {"response", "result", "output", "error", "content"});
+    } else if (type.starts_with("image") || type.starts_with("audio") || type == "input_image" || type == "file" ||
+               type == "input_file" || type == "blob" || type == "uri" || type == "document") {
+        add_line(content, media_name(object, type.starts_with("image") || type == "input_image" ? "image"
+                                             : type.starts_with("audio")                        ? "audio"
+                                                                                                : "file"));
+    } else if (const std::string text = first_text(object, {"text", "content", "refusal", "thinking", "reasoning"});
+               !text.empty()) {
+        add_line(content, text);
+    } else if (!read_named_part(object, reading) && !type.empty() &&
+               !is_one_of(type, {"text", "output_text", "input_text", "refusal", "reasoning", "thinking"})) {
+        add_line(content, "[" + std::string(type) + "]");
     }
 }
 
-void read_content(const dom::element& content, Message& message) {
+void read_content(const dom::element& content, Reading& reading) {
     dom::array parts;
-    if (content.get(parts) != simdjson::SUCCESS) return add_line(message.content, text_or_json(content));
-    for (const dom::element& part : parts) read_part(part, message);
+    if (content.get(parts) == simdjson::SUCCESS) {
+        for (const dom::element& part : parts) read_part(part, reading);
+        return;
+    }
+    dom::object object; // Gemini's {"parts":[…],"role":"model"}
+    if (content.get(object) == simdjson::SUCCESS && object.at_key("parts").get(parts) == simdjson::SUCCESS) {
+        if (const auto role = text_member(object, "role"); !role.empty()) reading.main.role = role;
+        for (const dom::element& part : parts) read_part(part, reading);
+        return;
+    }
+    if (content.get(object) == simdjson::SUCCESS) return read_part(content, reading);
+    add_line(reading.main.content, text_or_json(content));
 }
 
-Message read_message(const dom::object& object, std::string_view default_role) {
-    Message message;
-    message.role = first_text(object, {"role", "type"});
-    if (message.role.empty()) message.role = default_role;
-    if (message.role == "human") message.role = "user";
-    if (message.role == "ai") message.role = "assistant";
-    message.tool_call_id = first_text(object, {"tool_call_id"});
-    for (const char* name : {"content", "parts", "text"})
-        if (dom::element content; object.at_key(name).get(content) == simdjson::SUCCESS && !content.is_null())
-            read_content(content, message);
+void add_calls(const dom::object& object, Reading& reading) {
     dom::array calls;
     for (const char* name : {"tool_calls", "toolCalls"})
         if (object.at_key(name).get(calls) == simdjson::SUCCESS)
             for (const dom::element& entry : calls)
-                if (dom::object call; entry.get(call) == simdjson::SUCCESS)
-                    message.tool_calls.push_back(read_tool_call(call));
-    return message;
+                if (dom::object call; entry.get(call) == simdjson::SUCCESS) {
+                    ToolCall made = read_tool_call(call);
+                    const auto& known = reading.main.tool_calls;
+                    const bool is_known = std::any_of(known.begin(), known.end(), [&](const ToolCall& other) {
+                        return !made.id.empty() && other.id == made.id;
+                    });
+                    if (!is_known) reading.main.tool_calls.push_back(std::move(made));
+                }
+    if (const auto call = object_member(object, "function_call"); call && reading.main.tool_calls.empty())
+        if (!text_member(*call, "name").empty()) reading.main.tool_calls.push_back(read_tool_call(*call));
 }
 
-bool looks_like_message(const dom::object& object) {
-    dom::element ignored;
-    for (const char* name : {"role", "content", "parts", "tool_calls"})
-        if (object.at_key(name).get(ignored) == simdjson::SUCCESS) return true;
-    return false;
+void push(std::vector<Message>& messages, Message message) {
+    if (!says_nothing(message) && messages.size() < most_messages) messages.push_back(std::move(message));
 }
 
-void read_any(const dom::element& value, std::string_view default_role, std::vector<Message>& messages, int depth) {
-    if (depth > 4 || messages.size() >= most_messages) return;
-    dom::array list;
-    if (value.get(list) == simdjson::SUCCESS) {
-        for (const dom::element& entry : list) read_any(entry, default_role, messages, depth + 1);
-        return;
+void finish_message(Reading&& reading, std::vector<Message>& messages) {
+    Message& main = reading.main;
+    if (reading.results.empty()) {
+        if (main.role == "tool" || main.tool_call_id.empty()) return push(messages, std::move(main));
+        main.role = "tool";
+        return push(messages, std::move(main));
     }
-    dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) return;
-    for (const char* name : {"messages", "generations", "choices", "message"}) {
-        dom::element inner;
-        if (object.at_key(name).get(inner) == simdjson::SUCCESS)
-            return read_any(inner, default_role, messages, depth + 1);
-    }
-    if (looks_like_message(object)) messages.push_back(read_message(object, default_role));
+    if (reading.results.size() == 1 && reading.results[0].tool_call_id.empty())
+        reading.results[0].tool_call_id = main.tool_call_id;
+    Message words{main.role, std::move(main.content), {}, {}};
+    if (!main.tool_calls.empty()) push(messages, Message{main.role, {}, {}, std::move(main.tool_calls)});
+    for (Message& result : reading.results) push(messages, std::move(result));
+    if (main.role != "tool") push(messages, std::move(words));
 }
+
+void read_message(const dom::object& object, std::string_view role, std::vector<Message>& messages) {
+    Reading reading;
+    reading.main.role = role;
+    reading.main.tool_call_id = first_text(object, {"tool_call_id", "toolCallId"});
+    for (const char* name : {"content", "parts", "text"}) {
+        const auto content = member(object, name);
+        if (!content) continue;
+        const bool had_text = !reading.main.content.empty();
+        if (had_text && std::string_view(name) == "text") continue;
+        read_content(*content, reading);
+    }
+    add_calls(object, reading);
+    if (reading.main.content.empty()) {
+        reading.main.content = first_text(object, {"refusal"});
+        if (const auto more = object_member(object, "additional_kwargs"); more && reading.main.content.empty()) {
+            reading.main.content = first_text(*more, {"refusal"});
+            add_calls(*more, reading);
+        }
+    }
+    reading.main.role = role_name(reading.main.role);
+    finish_message(std::move(reading), messages);
+}
+
+bool has_any(const dom::object& object, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return object.at_key(name).error() == simdjson::SUCCESS; });
+}
+
+bool is_message_type(std::string_view type) {
+    const std::string role = role_name(type);
+    return is_one_of(role, {"system", "user", "assistant", "tool"});
+}
+
+class ChatReader {
+public:
+    ChatReader(Chat& chat, std::string_view default_role) : m_chat(chat), m_default_role(default_role) {}
+
+    void read(const dom::element& value, int depth) {
+        if (depth > deepest_value || m_chat.messages.size() >= most_messages) return;
+        dom::array list;
+        if (value.get(list) == simdjson::SUCCESS) return read_list(list, depth);
+        dom::object object;
+        if (value.get(object) == simdjson::SUCCESS) read_object(object, depth);
+    }
+
+    void read_tools(const dom::element& value, int depth) {
+        dom::array list;
+        if (depth > 4 || value.get(list) != simdjson::SUCCESS) return;
+        for (const dom::element& entry : list) {
+            dom::object tool;
+            std::string_view text;
+            if (m_chat.tools.size() >= 1024) return;
+            if (entry.get(text) == simdjson::SUCCESS)
+                m_chat.tools.emplace_back(text.starts_with('{') ? std::string(text)
+                                                                : "{\"name\":" + simdjson::minify(entry) + "}");
+            else if (entry.get(tool) == simdjson::SUCCESS) {
+                const auto declared = member(tool, "function_declarations");
+                const auto declared_js = member(tool, "functionDeclarations");
+                if (declared || declared_js)
+                    read_tools(declared ? *declared : *declared_js, depth + 1);
+                else
+                    m_chat.tools.push_back(simdjson::minify(entry));
+            }
+        }
+    }
+
+private:
+    // A list is one of messages, of pieces that hold them, or the parts of one message.
+    void read_list(const dom::array& list, int depth) {
+        Reading parts;
+        parts.main.role = m_default_role;
+        bool has_parts = false;
+        for (const dom::element& entry : list) {
+            dom::object object;
+            if (entry.get(object) == simdjson::SUCCESS && is_part(object)) {
+                read_part(entry, parts);
+                has_parts = true;
+            } else
+                read(entry, depth + 1);
+        }
+        if (has_parts) finish_message(std::move(parts), m_chat.messages);
+    }
+
+    static bool is_part(const dom::object& object) {
+        if (has_any(object, {"role", "data", "kwargs"})) return false;
+        const std::string_view type = text_member(object, "type");
+        return is_one_of(type, {"text", "output_text", "tool_use", "tool_call", "tool-call", "tool-result", "thinking",
+                                "tool_result", "tool_call_response", "image", "image_url", "reasoning"}) &&
+               has_any(object, {"text", "content", "name", "toolName", "thinking", "result", "output", "response",
+                                "image_url", "source"});
+    }
+
+    void read_object(const dom::object& object, int depth) {
+        const std::string_view type = text_member(object, "type");
+        if (type == "constructor" || has_any(object, {"lc"})) return read_constructor(object, depth);
+        if (const auto data = object_member(object, "data"); data && is_message_type(type))
+            return read_message(*data, type, m_chat.messages);
+        if (type == "function_call" || type == "custom_tool_call") { // items of OpenAI's responses
+            Reading reading;
+            reading.main.role = "assistant";
+            reading.main.tool_calls.push_back(read_tool_call(object));
+            return finish_message(std::move(reading), m_chat.messages);
+        }
+        if (type == "function_call_output" || type == "custom_tool_call_output") {
+            Reading reading;
+            add_result(reading, object, {"output"});
+            return finish_message(std::move(reading), m_chat.messages);
+        }
+        if (type == "reasoning") return;
+        const std::string_view role = text_member(object, "role");
+        if (is_tool_definition(object, role)) return;
+        if (!role.empty() && has_any(object, {"content", "parts", "tool_calls", "toolCalls", "text", "function_call"}))
+            return read_message(object, role, m_chat.messages);
+        if (is_message_type(type) && has_any(object, {"content"})) return read_message(object, type, m_chat.messages);
+        if (read_request(object, depth) || read_wrapper(object, depth)) return;
+        const bool has_words = text_member(object, "text").size() > 0 && type.empty() && m_default_role == "assistant";
+        if (has_words || has_any(object, {"tool_calls", "toolCalls", "parts"}) ||
+            (has_any(object, {"content"}) && !has_any(object, {"id"})) || type == "message" || is_part(object))
+            read_message(object, m_default_role, m_chat.messages);
+        else if (const auto content = member(object, "content")) { // the answer of Anthropic or Gemini, without role
+            dom::array parts;
+            dom::object inner;
+            if (content->get(parts) == simdjson::SUCCESS || content->get(inner) == simdjson::SUCCESS)
+                read_message(object, m_default_role, m_chat.messages);
+        }
+    }
+
+    // LangChain's callback appends the tools as messages: {"role":"tool","content":{"type":"function",…}}.
+    bool is_tool_definition(const dom::object& object, std::string_view role) {
+        const auto content = object_member(object, "content");
+        if (role != "tool" || !content || text_member(*content, "type") != "function") return false;
+        if (!has_any(*content, {"function", "parameters"})) return false;
+        m_chat.tools.push_back(simdjson::minify(*content));
+        return true;
+    }
+
+    // {"lc":1,"type":"constructor","id":["langchain","schema","HumanMessage"],"kwargs":{…}}
+    void read_constructor(const dom::object& object, int depth) {
+        std::string_view name;
+        if (dom::array id; object.at_key("id").get(id) == simdjson::SUCCESS)
+            for (const dom::element& entry : id)
+                if (entry.get(name) != simdjson::SUCCESS) name = {};
+        const auto arguments = object_member(object, "kwargs");
+        if (!arguments) return;
+        if (is_message_type(name)) return read_message(*arguments, name, m_chat.messages);
+        if (name == "ChatMessage" || name == "ChatMessageChunk")
+            return read_message(*arguments, text_member(*arguments, "role"), m_chat.messages);
+        read_object(*arguments, depth + 1);
+    }
+
+    void add_system(const dom::object& object) {
+        for (const char* name : {"system", "instructions", "system_instruction", "systemInstruction"})
+            if (const auto system = member(object, name)) {
+                Reading reading;
+                reading.main.role = "system";
+                read_content(*system, reading);
+                reading.main.role = "system";
+                return finish_message(std::move(reading), m_chat.messages);
+            }
+    }
+
+    // A request to a model: system text, messages, tools.
+    bool read_request(const dom::object& object, int depth) {
+        const auto config = object_member(object, "config");
+        if (const auto tools = member(object, "tools")) read_tools(*tools, 0);
+        if (config)
+            if (const auto tools = member(*config, "tools")) read_tools(*tools, 0);
+        for (const char* name : {"messages", "contents", "prompt", "input"}) {
+            const auto found = member(object, name);
+            if (!found) continue;
+            const bool is_input = std::string_view(name) == "input";
+            std::string_view text;
+            if (is_input && !has_any(object, {"instructions", "model", "system"})) {
+                if (found->get(text) == simdjson::SUCCESS) continue; // some argument of some function
+            }
+            if (is_input && has_any(object, {"output"})) continue;
+            add_system(object);
+            if (config) add_system(*config);
+            if (found->get(text) == simdjson::SUCCESS)
+                push(m_chat.messages, Message{"user", std::string(text), {}, {}});
+            else
+                read(*found, depth + 1);
+            return true;
+        }
+        return false;
+    }
+
+    // What lies around messages: answers, steps of graphs, arguments of a wrapped function.
+    bool read_wrapper(const dom::object& object, int depth) {
+        for (const char* name : {"generations", "choices", "candidates", "message", "update", "output", "args",
+                                 "kwargs", "response", "result", "return_values"}) {
+            const auto inner = member(object, name);
+            if (!inner) continue;
+            const size_t before = m_chat.messages.size();
+            read(*inner, depth + 1);
+            if (m_chat.messages.size() > before) return true;
+        }
+        return false;
+    }
+
+    Chat& m_chat;
+    std::string_view m_default_role;
+};
+
+struct ParsedText {
+    dom::parser parser;
+    dom::element root;
+
+    bool parse(std::string_view json) {
+        return parser.allocate(std::max<size_t>(json.size(), 64), 128) == simdjson::SUCCESS &&
+               parser.parse(json.data(), json.size()).get(root) == simdjson::SUCCESS;
+    }
+};
 
 } // namespace
 
+Chat read_chat(std::string_view json, std::string_view default_role) {
+    Chat chat;
+    ParsedText parsed;
+    if (!parsed.parse(json)) return chat;
+    std::string_view inner; // a JSON text inside a JSON string
+    if (parsed.root.get(inner) == simdjson::SUCCESS) {
+        ParsedText again;
+        if ((inner.starts_with('{') || inner.starts_with('[')) && again.parse(inner))
+            ChatReader(chat, default_role).read(again.root, 0);
+        return chat;
+    }
+    ChatReader(chat, default_role).read(parsed.root, 0);
+    return chat;
+}
+
 std::vector<Message> read_messages(std::string_view json, std::string_view default_role) {
-    std::vector<Message> messages;
-    dom::parser parser;
-    dom::element root;
-    if (parser.allocate(std::max<size_t>(json.size(), 64), 128) != simdjson::SUCCESS) return messages;
-    if (parser.parse(json.data(), json.size()).get(root) != simdjson::SUCCESS) return messages;
-    read_any(root, default_role, messages, 0);
-    return messages;
+    return read_chat(json, default_role).messages;
 }
 
 std::vector<ToolCall> read_tool_calls(std::string_view json) {
     std::vector<ToolCall> calls;
-    dom::parser parser;
+    ParsedText parsed;
     dom::array list;
-    if (parser.allocate(std::max<size_t>(json.size(), 64), 128) != simdjson::SUCCESS) return calls;
-    if (parser.parse(json.data(), json.size()).get(list) != simdjson::SUCCESS) return calls;
+    if (!parsed.parse(json) || parsed.root.get(list) != simdjson::SUCCESS) return calls;
     for (const dom::element& entry : list)
         if (dom::object call; entry.get(call) == simdjson::SUCCESS && calls.size() < most_messages)
             calls.push_back(read_tool_call(call));
     return calls;
+}
+
+std::vector<std::string> read_tool_definitions(std::string_view json) {
+    Chat chat;
+    ParsedText parsed;
+    if (!parsed.parse(json)) return {};
+    ChatReader reader(chat, "user");
+    dom::object object;
+    if (parsed.root.get(object) == simdjson::SUCCESS) {
+        for (const char* name : {"function_tools", "output_tools", "tools"})
+            if (const auto list = member(object, name)) reader.read_tools(*list, 0);
+    } else
+        reader.read_tools(parsed.root, 0);
+    return std::move(chat.tools);
+}
+
+std::optional<std::string> unwrap_tool_result(std::string_view json) {
+    ParsedText parsed;
+    if (!parsed.parse(json)) return std::nullopt;
+    return unwrapped(parsed.root, 0);
+}
+
+std::string read_system_text(std::string_view json) {
+    ParsedText parsed;
+    dom::object object;
+    if (!parsed.parse(json) || parsed.root.get(object) != simdjson::SUCCESS) return {};
+    const auto config = object_member(object, "config");
+    for (const dom::object& place : {object, config ? *config : object})
+        for (const char* name : {"system", "instructions", "system_instruction", "systemInstruction"})
+            if (const auto system = member(place, name)) {
+                Reading reading;
+                read_content(*system, reading);
+                if (!reading.main.content.empty()) return std::move(reading.main.content);
+            }
+    return {};
 }
 
 } // namespace hone::telemetry

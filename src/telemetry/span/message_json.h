@@ -1,17 +1,36 @@
-// Reads chat messages from JSON texts in the shapes that SDKs log: a list of messages, {"messages":[…]}, a single
-// message; content as text or parts; tool calls in OpenAI's, GenAI's and Vercel's forms. Internal to telemetry/.
+// Reads chat messages from JSON texts in the shapes that SDKs log: requests and responses of OpenAI (chat and
+// responses), Anthropic and Gemini; LangChain's and LangGraph's messages; GenAI's, Genkit's and Vercel's parts; lists,
+// single messages and objects around them. Internal to telemetry/; bounded, pure.
 #pragma once
 
 #include "telemetry/span/conversation.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace hone::telemetry {
 
+struct Chat {
+    std::vector<Message> messages;
+    std::vector<std::string> tools; // definitions that a request holds
+};
+
 // Empty when the text is not JSON of such a shape.
+Chat read_chat(std::string_view json, std::string_view default_role);
 std::vector<Message> read_messages(std::string_view json, std::string_view default_role);
 // Vercel's list of {"toolCallId","toolName","args"|"input"}, or OpenAI's tool_calls.
 std::vector<ToolCall> read_tool_calls(std::string_view json);
+// A list of tool definitions, a list of their names, or an object that holds one.
+std::vector<std::string> read_tool_definitions(std::string_view json);
+// The text inside a tool's result that a framework wrapped: a LangChain message, MCP's list of parts, Vercel's
+// {"type","value"}. Nothing for any other JSON.
+std::optional<std::string> unwrap_tool_result(std::string_view json);
+// System text of a request: {"system":…}, {"instructions":…}, {"config":{"system_instruction":…}}.
+std::string read_system_text(std::string_view json);
+
+inline bool says_nothing(const Message& message) {
+    return message.content.empty() && message.tool_calls.empty();
+}
 
 } // namespace hone::telemetry

@@ -1,203 +1,135 @@
 #include "telemetry/span/normalise.h"
 
 #include "base/text.h"
+#include "base/time.h"
 #include "otlp/attribute_text.h"
-#include "telemetry/span/attribute_keys.h"
+#include "telemetry/span/attribute_json.h"
+#include "telemetry/span/convention.h"
 #include "telemetry/span/conversation.h"
+#include "telemetry/span/message_json.h"
+#include "telemetry/span/names.h"
 #include "telemetry/span/usage.h"
 
+#include <algorithm>
 #include <cmath>
-#include <simdjson.h>
 
 namespace hone::telemetry {
 
 namespace {
 
-struct KindName {
-    std::string_view name;
-    SpanKind kind;
-};
+constexpr size_t most_metadata = 64;
+constexpr size_t longest_metadata = 256;
 
-// What the conventions call their kinds, lower case.
-constexpr KindName kind_names[] = {
-    {"llm", SpanKind::llm},
-    {"chain", SpanKind::chain},
-    {"tool", SpanKind::tool},
-    {"retriever", SpanKind::retriever},
-    {"embedding", SpanKind::embedding},
-    {"agent", SpanKind::agent},
-    {"reranker", SpanKind::reranker},
-    {"guardrail", SpanKind::guardrail},
-    {"evaluator", SpanKind::evaluator},
-    {"generation", SpanKind::llm}, // Langfuse
-    {"workflow", SpanKind::chain}, // Traceloop
-    {"task", SpanKind::chain},
-    {"prompt", SpanKind::chain}, // LangSmith, OpenInference
-    {"parser", SpanKind::chain},
-    {"chat", SpanKind::llm}, // GenAI operations
-    {"text_completion", SpanKind::llm},
-    {"completion", SpanKind::llm},
-    {"generate_content", SpanKind::llm},
-    {"embeddings", SpanKind::embedding},
-    {"execute_tool", SpanKind::tool},
-    {"create_agent", SpanKind::agent},
-    {"invoke_agent", SpanKind::agent},
-    {"invoke_workflow", SpanKind::chain},
-    {"retrieval", SpanKind::retriever},
-    {"rerank", SpanKind::reranker}, // Traceloop's llm.request.type
-};
-
-SpanKind kind_of_name(std::string_view name) {
-    for (const KindName& known : kind_names)
-        if (equals_ignoring_case(name, known.name)) return known.kind;
-    return SpanKind::unknown;
+std::string_view resource_text(const otlp::Resource& resource, std::string_view key) {
+    const otlp::Value* value = otlp::find(resource.attributes, key);
+    return value && value->text() ? *value->text() : std::string_view();
 }
 
-// Vercel wraps each model call (ai.generateText.doGenerate) into a span that repeats its usage (ai.generateText).
-SpanKind kind_of_vercel(std::string_view operation) {
-    if (operation == "ai.toolCall") return SpanKind::tool;
-    if (operation.ends_with(".doEmbed")) return SpanKind::embedding;
-    if (operation.find(".do") != std::string_view::npos) return SpanKind::llm;
-    return operation.starts_with("ai.") ? SpanKind::chain : SpanKind::unknown;
+SpanKind stated_kind(const KnownAttributes& known) {
+    SpanKind kind = SpanKind::unknown;
+    known.any(Fact::kind, [&](std::string_view, const otlp::Value& value) {
+        if (const auto* text = value.text()) kind = kind_of_name(without_quotes(*text));
+        return kind != SpanKind::unknown;
+    });
+    return kind;
 }
 
-SpanKind kind_of(const KnownAttributes& known) {
-    const std::string_view openinference = known.text({Key::openinference_kind});
-    if (!openinference.empty()) return kind_of_name(openinference);
-    if (const auto kind = kind_of_vercel(known.text({Key::ai_operation})); kind != SpanKind::unknown) return kind;
-    for (const Key key :
-         {Key::langfuse_type, Key::langsmith_kind, Key::traceloop_kind, Key::operation, Key::request_type})
-        if (const auto kind = kind_of_name(known.text({key})); kind != SpanKind::unknown) return kind;
-    if (known.get(Key::gen_ai_tool_name)) return SpanKind::tool;
-    const bool has_model = known.get(Key::request_model) || known.get(Key::llm_model) || known.get(Key::langfuse_model);
-    return has_model ? SpanKind::llm : SpanKind::unknown;
+// A text, the first of a list, or the first of a list that was sent as JSON text.
+std::string_view stated_finish_reason(const KnownAttributes& known, otlp::Batch& batch) {
+    std::string_view reason;
+    known.any(Fact::finish_reason, [&](std::string_view, const otlp::Value& value) {
+        if (const auto* list = value.list(); list && !list->empty() && list->front().text())
+            reason = *list->front().text();
+        if (const auto* text = value.text()) reason = without_quotes(*text);
+        if (reason.starts_with('[')) reason = batch.keep(AttributeJson(reason).text({"/0"}));
+        return !reason.empty();
+    });
+    return reason;
 }
 
-// Small JSON objects of numbers: {"input":12,"cache_read_input_tokens":3}.
-class Numbers {
-public:
-    explicit Numbers(std::string_view json) {
-        if (json.empty() || json.size() > 64 << 10) return;
-        m_ok = m_parser.parse(json.data(), json.size()).get(m_object) == simdjson::SUCCESS;
-    }
-    std::optional<double> get(std::initializer_list<const char*> names) const {
-        double number = 0;
-        for (const char* name : names)
-            if (m_ok && m_object.at_key(name).get(number) == simdjson::SUCCESS && std::abs(number) < 1e15)
-                return number;
-        return std::nullopt;
-    }
-    std::optional<int64_t> whole(std::initializer_list<const char*> names) const {
-        const auto number = get(names);
-        return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
-    }
-    bool ok() const { return m_ok; }
-
-private:
-    simdjson::dom::parser m_parser;
-    simdjson::dom::object m_object;
-    bool m_ok = false;
-};
-
-ReportedUsage langfuse_usage(std::string_view json) {
-    const Numbers numbers(json);
-    ReportedUsage usage;
-    usage.separate = true;
-    usage.input = numbers.whole({"input", "prompt_tokens", "input_tokens"});
-    usage.output = numbers.whole({"output", "completion_tokens", "output_tokens"});
-    usage.total = numbers.whole({"total", "total_tokens"});
-    usage.cache_read = numbers.whole({"input_cached_tokens", "cache_read_input_tokens", "input_cache_read"});
-    usage.cache_write = numbers.whole({"cache_creation_input_tokens", "input_cache_creation"});
-    usage.reasoning = numbers.whole({"output_reasoning_tokens", "reasoning_tokens", "output_reasoning"});
-    return usage;
+void read_usage(const KnownAttributes& known, Draft& draft) {
+    ReportedUsage& usage = draft.usage;
+    usage.input = known.number(Fact::input_tokens);
+    usage.output = known.number(Fact::output_tokens);
+    usage.total = known.number(Fact::total_tokens);
+    usage.cache_read = known.number(Fact::cache_read_tokens);
+    usage.cache_write = known.number(Fact::cache_write_tokens);
+    usage.reasoning = known.number(Fact::reasoning_tokens);
+    draft.cost = known.real(Fact::cost);
+    const auto input = known.real(Fact::input_cost), output = known.real(Fact::output_cost);
+    if (!draft.cost && (input || output)) draft.cost = input.value_or(0) + output.value_or(0);
 }
 
-ReportedUsage usage_of(const KnownAttributes& known) {
-    if (const auto json = known.text({Key::langfuse_usage}); !json.empty()) return langfuse_usage(json);
-    ReportedUsage usage;
-    usage.input = known.number({Key::count_prompt, Key::usage_input, Key::ai_input_tokens, Key::ai_prompt_tokens,
-                                Key::usage_prompt, Key::llm_usage_prompt, Key::ai_embed_tokens});
-    usage.output = known.number({Key::count_completion, Key::usage_output, Key::ai_output_tokens,
-                                 Key::ai_completion_tokens, Key::usage_completion, Key::llm_usage_completion});
-    usage.total = known.number({Key::count_total, Key::usage_total, Key::ai_total_tokens, Key::llm_usage_total});
-    usage.cache_read = known.number({Key::count_cache_read, Key::usage_cache_read, Key::usage_cache_read_old,
-                                     Key::usage_detail_cache_read, Key::ai_cached_tokens});
-    usage.cache_write = known.number({Key::count_cache_write, Key::usage_cache_creation, Key::usage_cache_creation_old,
-                                      Key::usage_detail_cache_write});
-    usage.reasoning = known.number({Key::count_reasoning, Key::usage_reasoning, Key::usage_reasoning_old,
-                                    Key::usage_detail_reasoning, Key::ai_reasoning_tokens});
-    if (const auto json = known.text({Key::langsmith_input_details}); !json.empty()) {
-        const Numbers details(json);
-        if (!usage.cache_read) usage.cache_read = details.whole({"cache_read"});
-        if (!usage.cache_write) usage.cache_write = details.whole({"cache_creation"});
-    }
-    if (const auto json = known.text({Key::langsmith_output_details}); !json.empty() && !usage.reasoning)
-        usage.reasoning = Numbers(json).whole({"reasoning"});
-    return usage;
+void read_first_token(const KnownAttributes& known, Draft& draft) {
+    double ns = 0;
+    if (const auto seconds = known.real(Fact::first_token_seconds)) ns = *seconds * 1e9;
+    if (const auto milliseconds = known.real(Fact::first_token_milliseconds)) ns = *milliseconds * 1e6;
+    if (ns > 0 && ns < 1e15) draft.span.first_token_ns = static_cast<int64_t>(ns);
+    if (draft.span.first_token_ns > 0) return;
+    const std::string_view text = without_quotes(known.text(Fact::first_token_time));
+    if (text.empty()) return;
+    if (auto time = parse_time(std::string(text)); time.ok())
+        draft.span.first_token_ns = std::max<int64_t>(0, to_ns(time.value()) - draft.span.start_ns);
 }
 
-std::optional<double> reported_cost(const KnownAttributes& known) {
-    if (const auto json = known.text({Key::langfuse_cost}); !json.empty()) {
-        const Numbers numbers(json);
-        if (const auto total = numbers.get({"total"})) return total;
-        const auto input = numbers.get({"input"}), output = numbers.get({"output"});
-        if (input || output) return input.value_or(0) + output.value_or(0);
-    }
-    if (const auto total = known.real({Key::cost_total, Key::usage_total_cost, Key::usage_cost})) return total;
-    const auto prompt = known.real({Key::cost_prompt}), completion = known.real({Key::cost_completion});
-    if (prompt || completion) return prompt.value_or(0) + completion.value_or(0);
-    return std::nullopt;
-}
-
-// Agents and chains repeat the usage of the model calls below them; counting both would count twice.
-bool repeats_usage(SpanKind kind) {
-    return kind == SpanKind::agent || kind == SpanKind::chain;
-}
-
-void set_usage(Span& span, const KnownAttributes& known, const Prices& prices) {
-    if (repeats_usage(span.kind)) return;
-    span.tokens = to_buckets(usage_of(known));
-    if (const auto usd = reported_cost(known); usd && *usd >= 0 && *usd < 1e9) {
-        span.cost_nano_usd = std::llround(*usd * 1e9);
-        span.cost_source = CostSource::span;
-    } else if (span.tokens.total() > 0 && !span.model.empty()) {
-        if (const Price* price = prices.find(span.model, from_ns(span.start_ns))) {
-            span.cost_nano_usd = cost_nano_usd(*price, span.tokens);
-            span.cost_source = CostSource::prices;
-        }
-    }
-}
-
-struct Found {
+struct FoundPayload {
     std::string_view text;
     std::string_view key;
 };
 
-// The first of the keys that is there: a text as it is, anything else as JSON text.
-Found first_payload(otlp::Batch& batch, const KnownAttributes& known, std::initializer_list<Key> keys) {
-    for (const Key key : keys) {
-        const otlp::Value* value = known.get(key);
-        if (!value || value->data.index() == 0) continue;
-        if (const auto* text = value->text()) {
-            if (!text->empty()) return {*text, key_name(key)};
-            continue;
+// The first attribute of the field: a text as it is, or decoded if it is one JSON string; anything else as JSON text.
+FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fact fact, std::string_view mime) {
+    FoundPayload found;
+    known.any(fact, [&](std::string_view key, const otlp::Value& value) {
+        const auto* text = value.text();
+        if (!text) {
+            std::string json;
+            otlp::append_value_text(json, value);
+            found.text = batch.keep(std::move(json));
+            return true;
         }
-        std::string json;
-        otlp::append_value_text(json, *value);
-        return {batch.keep(std::move(json)), {}};
-    }
-    return {};
+        if (text->empty() || *text == "{}") return false;
+        found = {*text, key};
+        const bool may_be_quotation = key.ends_with(".value") && mime != "application/json";
+        if (text->front() == '"' && !may_be_quotation)
+            if (auto decoded = decode_json_string(*text)) found = {batch.keep(*std::move(decoded)), {}};
+        return true;
+    });
+    return found;
 }
 
-bool may_have_messages(const otlp::Span& raw) {
+void read_texts(otlp::Batch& batch, Span& span, const KnownAttributes& known) {
+    const FoundPayload input = first_payload(batch, known, Fact::input, known.text(Fact::input_mime));
+    const FoundPayload output = first_payload(batch, known, Fact::output, known.text(Fact::output_mime));
+    span.input = input.text;
+    span.input_key = input.key;
+    span.output = output.text;
+    span.output_key = output.key;
+}
+
+bool may_have_messages(const otlp::Span& raw, const KnownAttributes& known) {
     for (const auto& [key, value] : raw.attributes)
         if (key.starts_with("llm.input_messages.") || key.starts_with("llm.output_messages.") ||
             key.starts_with("gen_ai.prompt.") || key.starts_with("gen_ai.completion.") ||
             key.starts_with("llm.prompts.") || key.starts_with("llm.completions."))
             return true;
+    if (known.get("pydantic_ai.all_messages") || known.get("all_messages_events")) return true;
     for (const auto& event : raw.events)
         if (event.name.starts_with("gen_ai.")) return true;
     return false;
+}
+
+std::string last_words(const std::vector<Message>& messages, std::string_view role) {
+    for (auto message = messages.rbegin(); message != messages.rend(); ++message)
+        if (message->role == role && !message->content.empty()) return message->content;
+    return {};
+}
+
+// Of an agent the question and the answer, of a model call every message.
+std::string shown(const Span& span, const std::vector<Message>& messages, std::string_view role) {
+    if (span.kind == SpanKind::agent || span.kind == SpanKind::chain)
+        if (std::string words = last_words(messages, role); !words.empty()) return words;
+    return render(messages);
 }
 
 std::string_view mime_of(std::string_view stated, std::string_view text) {
@@ -206,48 +138,201 @@ std::string_view mime_of(std::string_view stated, std::string_view text) {
     return text[0] == '{' || text[0] == '[' ? "application/json" : "text/plain";
 }
 
-void set_payload(otlp::Batch& batch, Span& span, const KnownAttributes& known) {
-    Found input =
-        first_payload(batch, known,
-                      {Key::input_value, Key::langfuse_input, Key::input_messages, Key::ai_prompt_messages,
-                       Key::ai_prompt, Key::ai_tool_args, Key::ai_value, Key::ai_values, Key::traceloop_input,
-                       Key::gen_ai_prompt, Key::tool_call_arguments, Key::tool_parameters, Key::langfuse_trace_input});
-    Found output =
-        first_payload(batch, known,
-                      {Key::output_value, Key::langfuse_output, Key::output_messages, Key::ai_response_text,
-                       Key::ai_response_object, Key::ai_response_tools, Key::ai_tool_result, Key::traceloop_output,
-                       Key::gen_ai_completion, Key::tool_call_result, Key::langfuse_trace_output});
-    if ((input.text.empty() || output.text.empty()) && may_have_messages(*span.raw)) {
-        const Conversation conversation = derive_conversation(*span.raw);
-        if (input.text.empty() && !conversation.input.empty()) input.text = batch.keep(render(conversation.input));
-        if (output.text.empty() && !conversation.output.empty()) output.text = batch.keep(render(conversation.output));
-    }
-    span.input = input.text;
-    span.input_key = input.key;
-    span.output = output.text;
-    span.output_key = output.key;
-    span.input_mime = mime_of(known.text({Key::input_mime}), span.input);
-    span.output_mime = mime_of(known.text({Key::output_mime}), span.output);
+// Cheap: most results are the tool's own JSON.
+bool may_be_wrapped(std::string_view json) {
+    if (!json.starts_with('{') && !json.starts_with('[')) return false;
+    const std::string_view head = json.substr(0, 200);
+    for (const std::string_view name : {"\"type\"", "\"lc\"", "\"content\""})
+        if (head.find(name) != std::string_view::npos) return true;
+    return false;
 }
 
-void set_exception(Span& span) {
-    for (auto event = span.raw->events.rbegin(); event != span.raw->events.rend(); ++event) {
+void complete_texts(otlp::Batch& batch, Span& span, const KnownAttributes& known) {
+    if ((span.input.empty() || span.output.empty()) && may_have_messages(*span.raw, known)) {
+        const Conversation conversation = derive_conversation(*span.raw);
+        if (span.input.empty() && !conversation.input.empty())
+            span.input = batch.keep(shown(span, conversation.input, "user"));
+        if (span.output.empty() && !conversation.output.empty())
+            span.output = batch.keep(shown(span, conversation.output, "assistant"));
+    }
+    std::string_view output_mime = known.text(Fact::output_mime);
+    if (span.kind == SpanKind::tool && may_be_wrapped(span.output))
+        if (auto text = unwrap_tool_result(span.output)) {
+            span.output = batch.keep(*std::move(text));
+            span.output_key = {};
+            output_mime = {};
+        }
+    span.input_mime = mime_of(known.text(Fact::input_mime), span.input);
+    span.output_mime = mime_of(output_mime, span.output);
+}
+
+void read_exception(const KnownAttributes& known, Draft& draft) {
+    Span& span = draft.span;
+    for (auto event = draft.raw.events.rbegin(); event != draft.raw.events.rend(); ++event) {
         if (event->name != "exception") continue;
         if (const auto* type = otlp::find(event->attributes, "exception.type"); type && type->text())
             span.exception_type = *type->text();
         if (const auto* message = otlp::find(event->attributes, "exception.message"); message && message->text())
-            span.exception_message = *message->text();
-        return;
+            span.exception_message = without_stack(*message->text());
+        if (!is_vague_error(span.exception_type)) return;
+        // JavaScript's exceptions are often sent with their message alone.
+        if (const auto* message = otlp::find(event->attributes, "exception.message"); message && message->text())
+            if (std::string type = error_type_of(*message->text()); !type.empty())
+                span.exception_type = draft.batch.keep(std::move(type));
+        break;
     }
+    if (span.status != otlp::StatusCode::error && span.exception_type.empty()) return;
+    known.any(Fact::error_type, [&](std::string_view, const otlp::Value& value) {
+        const auto* text = value.text();
+        if (text && is_vague_error(span.exception_type) && !text->empty() && !is_vague_error(*text))
+            span.exception_type = *text;
+        return false;
+    });
+    fill(span.exception_message, without_stack(known.text(Fact::error_message)));
 }
 
-std::string_view finish_reason(const KnownAttributes& known) {
-    if (const auto* value = known.get(Key::finish_reasons)) {
-        if (const auto* list = value->list(); list && !list->empty())
-            if (const auto* text = list->front().text()) return *text;
-        if (const auto* text = value->text()) return *text;
+// What a failed span says elsewhere: in its status, its output, the HTTP status.
+void complete_exception(const KnownAttributes& known, Draft& draft) {
+    Span& span = draft.span;
+    if (span.status != otlp::StatusCode::error) return;
+    fill(span.status_message, span.exception_message);
+    for (const std::string_view text : {span.exception_message, span.status_message, span.output})
+        if (is_vague_error(span.exception_type))
+            if (std::string type = error_type_of(text.substr(0, 4096)); !type.empty())
+                span.exception_type = draft.batch.keep(std::move(type));
+    if (is_vague_error(span.exception_type))
+        if (const auto* status = known.get("http.response.status_code"))
+            if (const auto number = to_real(*status); number && *number >= 400 && *number < 600)
+                span.exception_type = draft.batch.keep(std::to_string(static_cast<int>(*number)));
+    fill(span.exception_type, known.text(Fact::error_type));
+    if (span.kind == SpanKind::llm) fill(span.model, model_in_error(span.status_message.substr(0, 4096)));
+    if (span.kind != SpanKind::unknown) fill(span.exception_type, "Error"); // it failed, and nothing says more
+    if (span.status_message.find("\n    at ") != std::string_view::npos)
+        span.status_message = without_stack(span.status_message);
+}
+
+void add_metadata(Draft& draft, std::string_view name, std::string_view value) {
+    auto& metadata = draft.span.metadata;
+    value = without_quotes(value);
+    if (name.empty() || name.size() > longest_metadata || value.empty() || value.size() > longest_metadata) return;
+    if (metadata.size() >= most_metadata) return;
+    for (const auto& [known, kept] : metadata)
+        if (known == name) return;
+    metadata.emplace_back(name, value);
+}
+
+void read_metadata(const KnownAttributes& known, Draft& draft) {
+    known.any(Fact::metadata, [&](std::string_view, const otlp::Value& value) {
+        if (const auto* text = value.text(); text && text->starts_with('{'))
+            AttributeJson(*text).each_member([&](std::string name, std::string inner) {
+                if (inner.size() <= longest_metadata)
+                    add_metadata(draft, draft.batch.keep(std::move(name)), draft.batch.keep(std::move(inner)));
+            });
+        return false;
+    });
+    for (const auto& [key, value] : draft.raw.attributes) {
+        const std::string_view name = metadata_name(key);
+        if (name.empty()) continue;
+        if (const auto* text = value.text())
+            add_metadata(draft, name, *text);
+        else if (value.integer() || value.real() || value.flag())
+            add_metadata(draft, name, draft.batch.keep(plain_text(value)));
     }
-    return known.text({Key::ai_finish_reason, Key::llm_finish_reason, Key::completion_0_finish_reason});
+    const auto from = [&](std::initializer_list<std::string_view> names) -> std::string_view {
+        for (const std::string_view name : names)
+            for (const auto& [key, value] : draft.span.metadata)
+                if (key == name) return value;
+        return {};
+    };
+    Span& span = draft.span;
+    fill(span.chat_session, from({"session_id", "sessionId", "thread_id", "threadId", "conversation_id"}));
+    fill(span.user_id, from({"user_id", "userId"}));
+    if (span.kind == SpanKind::llm) fill(span.provider, from({"ls_provider"}));
+    if (span.kind == SpanKind::llm) fill(span.model, from({"ls_model_name"}));
+    if (span.kind == SpanKind::chain && span.parent_id.empty() && from({"ls_integration"}) == "langchain_create_agent")
+        span.kind = SpanKind::agent;
+}
+
+// A list, a JSON text of one, or words between commas.
+void read_tags(const KnownAttributes& known, Draft& draft) {
+    auto& tags = draft.span.tags;
+    const auto add = [&](std::string_view tag) {
+        tag = trim(tag);
+        const bool is_new = std::find(tags.begin(), tags.end(), tag) == tags.end();
+        if (!tag.empty() && tag.size() <= longest_metadata && tags.size() < most_metadata && is_new)
+            tags.push_back(tag);
+    };
+    known.any(Fact::tags, [&](std::string_view, const otlp::Value& value) {
+        if (const auto* list = value.list())
+            for (const otlp::Value& entry : *list)
+                if (const auto* text = entry.text()) add(*text);
+        const auto* text = value.text();
+        if (text && text->starts_with('['))
+            AttributeJson(*text).each_entry([&](std::string tag) { add(draft.batch.keep(std::move(tag))); });
+        else if (text)
+            for (const std::string_view tag : split(*text, ',')) add(tag);
+        return !tags.empty();
+    });
+}
+
+void read_names(const KnownAttributes& known, Draft& draft) {
+    Span& span = draft.span;
+    span.service = resource_text(*span.resource, "service.name");
+    span.version = resource_text(*span.resource, "service.version");
+    fill(span.version, known.text(Fact::version));
+    span.model = without_quotes(known.text(Fact::model));
+    span.provider = without_quotes(known.text(Fact::provider));
+    span.user_id = without_quotes(known.text(Fact::user));
+    span.chat_session = without_quotes(known.text(Fact::session));
+    span.tool_name = without_quotes(known.text(Fact::tool_name));
+    span.response_id = without_quotes(known.text(Fact::response_id));
+    span.finish_reason = stated_finish_reason(known, draft.batch);
+}
+
+void complete_names(Draft& draft) {
+    Span& span = draft.span;
+    span.model = without_quotes(span.model);
+    span.user_id = without_quotes(span.user_id);
+    span.finish_reason = finish_reason_name(span.finish_reason);
+    if (!span.provider.empty()) {
+        std::string name = provider_name(span.provider);
+        span.provider = name == span.provider ? span.provider : draft.batch.keep(std::move(name));
+    }
+    if (span.provider.empty() && !span.model.empty()) span.provider = provider_of_model(span.model);
+    if (span.kind == SpanKind::tool && span.tool_name.empty()) {
+        std::string_view name = span.name;
+        for (const std::string_view prefix : {"execute_tool ", "tools/call "})
+            if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+        for (const std::string_view suffix : {".__call__", ".tool"})
+            if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+        span.tool_name = name;
+    }
+    span.tool_name = without_quotes(span.tool_name);
+}
+
+// Some instrumentations make a span of each event of a call: those are no calls of their own.
+void correct_kind(Draft& draft) {
+    Span& span = draft.span;
+    if (span.kind == SpanKind::unknown && !span.model.empty() && (draft.usage.input || draft.usage.output))
+        span.kind = SpanKind::llm;
+    const bool is_bare = span.model.empty() && !draft.usage.input && !draft.usage.output && !draft.usage.total;
+    if (span.kind == SpanKind::llm && is_bare && !span.parent_id.empty() && span.status != otlp::StatusCode::error &&
+        (span.input.empty() || span.output.empty()))
+        span.kind = SpanKind::chain;
+}
+
+void set_usage(Draft& draft, const Prices& prices) {
+    Span& span = draft.span;
+    span.tokens = to_buckets(draft.usage);
+    if (draft.cost && *draft.cost >= 0 && *draft.cost < 1e9) {
+        span.cost_nano_usd = std::llround(*draft.cost * 1e9);
+        span.cost_source = CostSource::span;
+    } else if (span.tokens.total() > 0 && !span.model.empty()) {
+        if (const Price* price = prices.find(span.model, from_ns(span.start_ns))) {
+            span.cost_nano_usd = cost_nano_usd(*price, span.tokens);
+            span.cost_source = CostSource::prices;
+        }
+    }
 }
 
 uint32_t count_documents(const otlp::Attributes& attributes) {
@@ -259,28 +344,9 @@ uint32_t count_documents(const otlp::Attributes& attributes) {
     return count;
 }
 
-std::string_view resource_text(const otlp::Resource& resource, std::string_view key) {
-    const otlp::Value* value = otlp::find(resource.attributes, key);
-    return value && value->text() ? *value->text() : std::string_view();
-}
-
-void set_status(Span& span, const KnownAttributes& known) {
-    span.status = span.raw->status;
-    span.status_message = span.raw->status_message;
-    if (known.text({Key::langfuse_level}) == "ERROR") span.status = otlp::StatusCode::error;
-    if (span.status_message.empty()) span.status_message = known.text({Key::langfuse_status});
-    if (span.status == otlp::StatusCode::error && span.status_message.empty())
-        span.status_message = span.exception_message;
-}
-
-} // namespace
-
-Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices) {
-    const KnownAttributes known(raw.attributes);
-    const otlp::Resource& resource = batch.resources[raw.resource];
-    Span span;
+void begin(otlp::Batch& batch, const otlp::Span& raw, Span& span) {
     span.raw = &raw;
-    span.resource = &resource;
+    span.resource = &batch.resources[raw.resource];
     span.scope = &batch.scopes[raw.scope];
     span.trace_id = batch.keep(to_hex(raw.trace_id));
     span.span_id = batch.keep(to_hex(raw.span_id));
@@ -289,28 +355,38 @@ Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices) 
     span.duration_ns = raw.end_ns > raw.start_ns ? static_cast<int64_t>(raw.end_ns - raw.start_ns) : 0;
     span.name = raw.name;
     span.otel_kind = static_cast<uint8_t>(raw.kind);
-    span.kind = kind_of(known);
-    span.service = resource_text(resource, "service.name");
-    span.version = resource_text(resource, "service.version");
-    if (span.version.empty()) span.version = known.text({Key::langfuse_release, Key::langfuse_version});
-    span.model = known.text({Key::llm_model, Key::embedding_model, Key::reranker_model, Key::response_model,
-                             Key::ai_response_model, Key::request_model, Key::langfuse_model, Key::ai_model,
-                             Key::llm_request_model});
-    span.provider = known.text({Key::llm_provider, Key::gen_ai_provider, Key::gen_ai_system, Key::llm_system,
-                                Key::ai_provider, Key::llm_vendor});
-    span.user_id = known.text({Key::user_id, Key::enduser_id, Key::langfuse_user, Key::traceloop_user, Key::ai_user});
-    span.chat_session =
-        known.text({Key::session_id, Key::conversation_id, Key::langfuse_session, Key::traceloop_session,
-                    Key::ai_session, Key::langsmith_thread, Key::langsmith_metadata_session, Key::langsmith_session});
-    span.tool_name = known.text({Key::tool_name, Key::gen_ai_tool_name, Key::ai_tool_name});
-    if (span.tool_name.empty() && span.kind == SpanKind::tool) span.tool_name = known.text({Key::traceloop_name});
-    span.finish_reason = finish_reason(known);
+    span.status = raw.status;
+    span.status_message = raw.status_message;
     span.documents = count_documents(raw.attributes);
-    set_exception(span);
-    set_status(span, known);
-    set_usage(span, known, prices);
-    set_payload(batch, span, known);
-    return span;
+}
+
+} // namespace
+
+Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices) {
+    const KnownAttributes known(raw.attributes);
+    Draft draft{batch, raw, batch.scopes[raw.scope].name, {}, {}, {}};
+    begin(batch, raw, draft.span);
+    draft.span.kind = stated_kind(known);
+    read_names(known, draft);
+    fill(draft.span.status_message, known.text(Fact::status_message));
+    read_usage(known, draft);
+    read_first_token(known, draft);
+    read_texts(batch, draft.span, known);
+    for (size_t i = 0; i < conventions().size(); ++i) {
+        const Convention& convention = *conventions()[i];
+        if (!convention.complete) continue;
+        const bool is_scope = !convention.scope.empty() && draft.scope.starts_with(convention.scope);
+        if (known.has(i) || is_scope) convention.complete(known, draft);
+    }
+    read_metadata(known, draft);
+    read_tags(known, draft);
+    correct_kind(draft);
+    complete_names(draft);
+    read_exception(known, draft);
+    complete_texts(batch, draft.span, known);
+    complete_exception(known, draft);
+    set_usage(draft, prices);
+    return std::move(draft.span);
 }
 
 std::string_view project_name(const otlp::Resource& resource) {

@@ -1,5 +1,7 @@
 #include "telemetry/span/redact.h"
 
+#include "telemetry/span/credentials.h"
+
 #include <re2/re2.h>
 
 namespace hone::telemetry {
@@ -27,13 +29,14 @@ struct Redactor::Compiled {
     std::vector<std::string> keys;
     std::vector<std::string> key_prefixes;
     std::vector<std::unique_ptr<RE2>> patterns;
+    bool credentials = false;
 
     bool has_key(std::string_view key) const {
         for (const auto& exact : keys)
             if (key == exact) return true;
         for (const auto& prefix : key_prefixes)
             if (key.starts_with(prefix)) return true;
-        return false;
+        return credentials && names_credential(key);
     }
 };
 
@@ -48,6 +51,7 @@ Result<std::shared_ptr<const Redactor>> Redactor::make(const RedactionRules& rul
         else
             compiled->keys.push_back(key);
     }
+    compiled->credentials = rules.credentials;
     std::vector<std::string> patterns = rules.patterns;
     if (rules.secrets) patterns.insert(patterns.end(), std::begin(secret_patterns), std::end(secret_patterns));
     if (rules.emails) patterns.emplace_back(email_pattern);
@@ -67,6 +71,11 @@ Result<std::shared_ptr<const Redactor>> Redactor::make(const RedactionRules& rul
 bool Redactor::clean(otlp::Batch& batch, std::string_view& text) const {
     std::string copy;
     bool changed = false;
+    if (m_compiled->credentials)
+        if (auto made = without_credentials(text)) {
+            copy = *std::move(made);
+            changed = true;
+        }
     for (const auto& pattern : m_compiled->patterns) {
         const std::string_view now = changed ? std::string_view(copy) : text;
         if (!RE2::PartialMatch(re2::StringPiece(now.data(), now.size()), *pattern)) continue;

@@ -1,5 +1,6 @@
-// Redaction rules of a project, applied to a span before anything of it touches the disk: attributes by key, texts by
-// regular expressions and by built-in patterns (keys and tokens, e-mail addresses). Linear time on hostile text.
+// Redaction rules of a project, applied to a span before anything of it touches the disk: credentials (by default),
+// attributes by key, texts by regular expressions and by built-in patterns (keys and tokens, e-mail addresses). Linear
+// time on hostile text.
 // Made once per project and rule version, then shared read-only by all ingest threads.
 #pragma once
 
@@ -18,6 +19,7 @@ struct RedactionRules {
     std::vector<std::string> patterns; // regular expressions (RE2)
     bool secrets = false;              // keys, tokens and private keys of known shapes
     bool emails = false;
+    bool credentials = false; // Authorization headers, API keys, tokens: credentials.h; on where no rules are set
 };
 
 class Redactor {

@@ -1,5 +1,5 @@
-// The one span model: what every convention (OpenInference, OTel GenAI, Vercel AI SDK, OpenLLMetry, Langfuse,
-// LangSmith) is normalised to, and what the store keeps. Texts are views into the otlp::Batch it was made from.
+// The one span model: what every convention (telemetry/span/convention.h) is normalised to, and what the store keeps.
+// Texts are views into the otlp::Batch it was made from.
 // Messages, tool calls and documents are not copied: telemetry/span/conversation.h derives them from the kept
 // attributes.
 #pragma once
@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hone::telemetry {
@@ -78,7 +79,11 @@ struct Span {
     std::string_view chat_session;
     std::string_view tool_name;
     std::string_view finish_reason;
-    uint32_t documents = 0; // retrieved or reranked
+    std::string_view response_id; // the provider's id of the answer
+    int64_t first_token_ns = 0;   // from the start to the first token; 0: not known
+    std::vector<std::string_view> tags;
+    std::vector<std::pair<std::string_view, std::string_view>> metadata; // what the application attached, by name
+    uint32_t documents = 0;                                              // retrieved or reranked
     std::string_view exception_type;
     std::string_view exception_message;
     std::string_view input;

@@ -284,6 +284,27 @@ constexpr std::tuple content_columns{
     ContentColumn{
         {"cost_source", "Enum8('none'=0,'span'=1,'prices'=2)", zstd, "Whether the cost was sent or computed."},
         [](RowWriter& row) { put_number(row.out, static_cast<int8_t>(row.span.cost_source)); }},
+    // The columns from here to `metadata` are newer than the others: complete_span_row fills them in.
+    ContentColumn{{"repeated_usage", "Array(Int64)", zstd,
+                   "Tokens and cost of a span that repeats calls counted elsewhere; empty when it counts."},
+                  [](RowWriter& row) { put_varint(row.out, 0); }},
+    ContentColumn{{"response_id", "String", zstd, "The provider's id of the response."},
+                  [](RowWriter& row) { put_text(row.out, row.span.response_id); }},
+    ContentColumn{{"first_token_ns", "Int64", narrow, "From the start to the first token; 0: not known."},
+                  [](RowWriter& row) { put_number(row.out, row.span.first_token_ns); }},
+    ContentColumn{{"tags", "Array(LowCardinality(String))", zstd, "Tags of the application."},
+                  [](RowWriter& row) {
+                      put_varint(row.out, row.span.tags.size());
+                      for (const std::string_view tag : row.span.tags) put_text(row.out, tag);
+                  }},
+    ContentColumn{{"metadata", "Map(LowCardinality(String), String)", zstd, "Metadata of the application."},
+                  [](RowWriter& row) {
+                      put_varint(row.out, row.span.metadata.size());
+                      for (const auto& [name, value] : row.span.metadata) {
+                          put_text(row.out, name);
+                          put_text(row.out, value);
+                      }
+                  }},
     ContentColumn{{"user_id", "String", zstd, "The application's user."},
                   [](RowWriter& row) { put_text(row.out, row.span.user_id); }},
     ContentColumn{{"chat_session", "String", zstd, "The application's session."},
@@ -368,6 +389,52 @@ void append_span_row(std::string& out, const Span& span, std::string_view projec
     std::apply([&](const auto&... column) { (column.write(row), ...); }, content_columns);
     const uint64_t hash = hash_bytes(std::string_view(out).substr(content_at));
     std::memcpy(out.data() + row.hash_at, &hash, sizeof hash);
+}
+
+bool read_span_row_usage(std::string_view row, SpanRowUsage& usage) {
+    BinaryReader reader(row);
+    SpanRowHead head;
+    std::apply([&](const auto&... column) { (column.read(head, reader), ...); }, head_columns);
+    usage.parent_id = reader.text();
+    reader.number<int64_t>(); // duration_ns
+    reader.text();            // name
+    usage.kind = static_cast<SpanKind>(reader.number<int8_t>());
+    reader.number<uint8_t>();                  // otel_kind
+    reader.number<int8_t>();                   // status
+    for (int i = 0; i < 5; ++i) reader.text(); // status_message, service, version, model, provider
+    usage.tokens_at = row.size() - reader.left();
+    for (int64_t* count : {&usage.tokens.input, &usage.tokens.cache_read, &usage.tokens.cache_write,
+                           &usage.tokens.output, &usage.tokens.reasoning, &usage.cost_nano_usd})
+        *count = reader.number<int64_t>();
+    usage.cost_source = reader.number<int8_t>();
+    usage.newer_at = row.size() - reader.left();
+    if (const uint64_t repeated = reader.varint(); repeated != 0) return false; // only the store has such rows
+    usage.response_id = reader.text();
+    return !reader.failed();
+}
+
+std::string complete_span_row(std::string_view row) {
+    SpanRowUsage usage;
+    usage.newer_at = 0;
+    (void)read_span_row_usage(row, usage); // what it reads behind newer_at is not there
+    if (usage.newer_at == 0 || usage.newer_at > row.size()) return std::string(row);
+    std::string made(row.substr(0, usage.newer_at));
+    put_varint(made, 0);          // repeated_usage
+    put_varint(made, 0);          // response_id
+    put_number(made, int64_t{0}); // first_token_ns
+    put_varint(made, 0);          // tags
+    put_varint(made, 0);          // metadata
+    return made.append(row.substr(usage.newer_at));
+}
+
+std::string repeated_span_row(std::string_view row, const SpanRowUsage& usage) {
+    std::string made(row.substr(0, usage.tokens_at));
+    for (size_t i = 0; i < 6; ++i) put_number(made, int64_t{0});
+    put_number(made, static_cast<int8_t>(CostSource::none));
+    put_varint(made, 7);
+    made += row.substr(usage.tokens_at, 48); // five counts and the cost
+    put_number(made, int64_t{usage.cost_source});
+    return made.append(row.substr(usage.newer_at + 1));
 }
 
 bool read_span_row_head(std::string_view row, SpanRowHead& head) {

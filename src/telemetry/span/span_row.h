@@ -33,6 +33,23 @@ struct SpanRowHead {
 };
 bool read_span_row_head(std::string_view row, SpanRowHead& head);
 
+// What decides whether a row's tokens and cost count, and where they lie in it.
+struct SpanRowUsage {
+    std::string_view parent_id;
+    SpanKind kind = SpanKind::unknown;
+    Tokens tokens;
+    int64_t cost_nano_usd = 0;
+    int8_t cost_source = 0;
+    std::string_view response_id;
+    size_t tokens_at = 0;
+    size_t newer_at = 0; // where the columns begin that earlier versions did not have
+};
+bool read_span_row_usage(std::string_view row, SpanRowUsage& usage);
+// A row of an earlier version with the columns that it lacks, empty.
+std::string complete_span_row(std::string_view row);
+// The row with its usage in `repeated_usage` instead of the columns that are summed up.
+std::string repeated_span_row(std::string_view row, const SpanRowUsage& usage);
+
 // Texts up to this long are kept in the attribute index for fast filters.
 constexpr size_t indexed_text_bytes = 256;
 

@@ -1,0 +1,16 @@
+// Input and output of a span that has none of its own: of an agent or chain those of the first and the last model call
+// below it; of a model call those of the same call as another instrumentation saw it. For the page of one span; lists
+// and exports show spans as they were sent.
+#pragma once
+
+#include "telemetry/engine/clickhouse.h"
+#include "telemetry/query/span_store.h"
+
+#include <string>
+
+namespace hone::telemetry {
+
+// Does nothing for a span with a text, and for a kind that has texts of its own or none.
+Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayload& payload);
+
+} // namespace hone::telemetry
