@@ -1620,6 +1620,8 @@ export interface RedactionSettings {
   secrets: boolean;
   /** E-mail addresses go. */
   emails: boolean;
+  /** Authorization headers, API keys and tokens go; true unless it is switched off here. */
+  credentials: boolean;
 }
 
 export interface Ref {
