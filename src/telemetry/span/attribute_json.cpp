@@ -10,15 +10,27 @@ struct AttributeJson::Parsed {
     simdjson::dom::element root;
 };
 
+namespace {
+
+// Making a parser costs more than reading a short text with it, so each thread keeps one.
+constexpr size_t longest_kept = 64 << 10;
+thread_local std::unique_ptr<AttributeJson::Parsed> spare_parser;
+
+} // namespace
+
 AttributeJson::AttributeJson(std::string_view json) {
     constexpr size_t longest = 4 << 20;
     if (json.size() < 2 || json.size() > longest) return;
-    auto parsed = std::make_unique<Parsed>();
+    auto parsed = spare_parser ? std::move(spare_parser) : std::make_unique<Parsed>();
     if (parsed->parser.parse(json.data(), json.size()).get(parsed->root) == simdjson::SUCCESS)
         m_parsed = std::move(parsed);
+    else if (parsed->parser.capacity() <= longest_kept)
+        spare_parser = std::move(parsed);
 }
 
-AttributeJson::~AttributeJson() = default;
+AttributeJson::~AttributeJson() {
+    if (m_parsed && m_parsed->parser.capacity() <= longest_kept) spare_parser = std::move(m_parsed);
+}
 
 bool AttributeJson::ok() const {
     return m_parsed != nullptr;
@@ -60,27 +72,16 @@ std::string short_json(const simdjson::dom::element& element) {
 
 } // namespace
 
-bool AttributeJson::member(size_t index, std::string& name, std::string& value) const {
+void AttributeJson::each_member(const std::function<void(std::string_view name, std::string value)>& use) const {
     simdjson::dom::object object;
-    if (!m_parsed || m_parsed->root.get(object) != simdjson::SUCCESS || index >= 64) return false;
-    for (const auto [key, element] : object) {
-        if (index-- > 0) continue;
-        name = key;
-        value = short_json(element);
-        return true;
-    }
-    return false;
+    if (!m_parsed || m_parsed->root.get(object) != simdjson::SUCCESS) return;
+    for (const auto [name, value] : object) use(name, short_json(value));
 }
 
-bool AttributeJson::entry(size_t index, std::string& value) const {
+void AttributeJson::each_entry(const std::function<void(std::string value)>& use) const {
     simdjson::dom::array list;
-    if (!m_parsed || m_parsed->root.get(list) != simdjson::SUCCESS || index >= 256) return false;
-    for (const simdjson::dom::element element : list) {
-        if (index-- > 0) continue;
-        value = short_json(element);
-        return true;
-    }
-    return false;
+    if (!m_parsed || m_parsed->root.get(list) != simdjson::SUCCESS) return;
+    for (const simdjson::dom::element value : list) use(short_json(value));
 }
 
 std::optional<std::string> decode_json_string(std::string_view text) {

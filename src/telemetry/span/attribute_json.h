@@ -2,6 +2,7 @@
 // nothing. Internal to telemetry/span.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -20,29 +21,13 @@ public:
     std::optional<int64_t> whole(std::initializer_list<std::string_view> pointers, std::string_view under = {}) const;
     std::optional<double> real(std::initializer_list<std::string_view> pointers, std::string_view under = {}) const;
     std::string text(std::initializer_list<std::string_view> pointers, std::string_view under = {}) const;
-    // Calls use(name, text) for each member of an object whose value is short; other values as JSON text.
-    template <class Use>
-    void each_member(Use use) const {
-        for (size_t i = 0;; ++i) {
-            std::string name, value;
-            if (!member(i, name, value)) return;
-            use(std::move(name), std::move(value));
-        }
-    }
-    template <class Use>
-    void each_entry(Use use) const {
-        for (size_t i = 0;; ++i) {
-            std::string value;
-            if (!entry(i, value)) return;
-            use(std::move(value));
-        }
-    }
+    // Each member of an object, each entry of a list: texts as they are, other values as JSON text.
+    void each_member(const std::function<void(std::string_view name, std::string value)>& use) const;
+    void each_entry(const std::function<void(std::string value)>& use) const;
+
+    struct Parsed; // of the library
 
 private:
-    bool member(size_t index, std::string& name, std::string& value) const;
-    bool entry(size_t index, std::string& value) const;
-
-    struct Parsed;
     std::unique_ptr<Parsed> m_parsed;
 };
 

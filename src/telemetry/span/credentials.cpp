@@ -21,21 +21,6 @@ bool is_hint(char letter) {
     return std::find(hints.begin(), hints.end(), letter) != hints.end();
 }
 
-size_t next_hint(std::string_view text, size_t at) {
-#ifdef __SSE2__
-    for (; at + 16 <= text.size(); at += 16) {
-        const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-        __m128i found = _mm_cmpeq_epi8(block, _mm_set1_epi8(hints[0]));
-        for (size_t i = 1; i < hints.size(); ++i)
-            found = _mm_or_si128(found, _mm_cmpeq_epi8(block, _mm_set1_epi8(hints[i])));
-        if (const int mask = _mm_movemask_epi8(found); mask != 0)
-            return at + static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
-    }
-#endif
-    while (at < text.size() && !is_hint(text[at])) ++at;
-    return at;
-}
-
 bool is_letter_or_digit(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0;
 }
@@ -155,16 +140,94 @@ Range named_value(std::string_view text, size_t at) {
     return {};
 }
 
+bool is_before(std::string_view text, size_t at, std::string_view word) {
+    return at >= word.size() && text.substr(at - word.size(), word.size()) == word;
+}
+
+bool may_begin_at_underscore(std::string_view text, size_t at, char before, char after) {
+    switch (before) {
+    case 'i':
+    case 'I':
+        return after == 'k' || after == 'K';
+    case 't':
+    case 'T':
+        return after == 's' || after == 'S' || after == 'k' || after == 'K';
+    case 'S':
+        return after == 'T';
+    case 's':
+        return after == 't' || is_before(text, at, "ghs");
+    case 'p':
+    case 'o':
+    case 'u':
+    case 'r':
+        return at >= 3 && text[at - 2] == 'h' && text[at - 3] == 'g';
+    case 'b':
+        return is_before(text, at, "github");
+    case 'e':
+        return is_before(text, at, "hone");
+    case '2':
+        return is_before(text, at, "lsv2");
+    case 'k':
+        return is_before(text, at, "gsk");
+    default:
+        return false;
+    }
+}
+
+// Cheap, because most hints are none: the letters beside one decide whether it is worth a look.
+bool may_begin(std::string_view text, size_t at) {
+    const char before = at > 0 ? text[at - 1] : ' ';
+    const char after = at + 1 < text.size() ? text[at + 1] : ' ';
+    switch (text[at]) {
+    case 'z':
+        return before == 'i' && after == 'a' && is_before(text, at, "uthori");
+    case 'J':
+        return before == 'y' && is_before(text, at, "ey");
+    case 'A':
+        return after == 'K' || after == 'S' || (after == 'I' && text.substr(at).starts_with("AIza"));
+    case 'B':
+        return text.substr(at).starts_with("Bearer ") || text.substr(at).starts_with("Basic ");
+    case 'K':
+        return before == 'i' && is_before(text, at, "api");
+    case '-':
+        return (before == 'k' && at >= 2) || is_before(text, at, "glpat") ||
+               (at >= 4 && text.substr(at - 4, 3) == "xox") || ((before == 'i' || before == 'I') && at >= 3) ||
+               (after == '-' && before != '-');
+    default:
+        return may_begin_at_underscore(text, at, before, after);
+    }
+}
+
+// The next hint from `at` on whose neighbours fit.
+size_t next_hint(std::string_view text, size_t at) {
+#ifdef __SSE2__
+    const auto is = [](__m128i block, char letter) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(letter)); };
+    for (; at + 16 <= text.size(); at += 16) {
+        const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+        const __m128i first = _mm_or_si128(_mm_or_si128(is(block, hints[0]), is(block, hints[1])),
+                                           _mm_or_si128(is(block, hints[2]), is(block, hints[3])));
+        const __m128i second =
+            _mm_or_si128(_mm_or_si128(is(block, hints[4]), is(block, hints[5])), is(block, hints[6]));
+        for (auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(first, second))); mask != 0;
+             mask &= mask - 1) {
+            const size_t place = at + static_cast<size_t>(__builtin_ctz(mask));
+            if (may_begin(text, place)) return place;
+        }
+    }
+#endif
+    while (at < text.size() && !(is_hint(text[at]) && may_begin(text, at))) ++at;
+    return at;
+}
+
 Range credential_at(std::string_view text, size_t at) {
     switch (text[at]) {
     case 'z':
+    case 'K':
         return named_value(text, at);
     case 'J':
         return web_token(text, at);
     case 'B':
         return after_scheme(text, at);
-    case 'K':
-        return named_value(text, at);
     case 'A':
         return shaped_key(text, at);
     case '-':
@@ -179,25 +242,24 @@ Range credential_at(std::string_view text, size_t at) {
 } // namespace
 
 bool names_credential(std::string_view key) {
-    if (key.empty()) return false;
-    switch (key.back() | 0x20) { // the last letters of the names below
-    case 'n':
-    case 'y':
-    case 'e':
-    case 'd':
-    case 't':
-        break;
-    default:
-        return false;
-    }
-    constexpr std::string_view names[] = {"authorization", "api_key",     "api-key",       "apikey",
-                                          "set-cookie",    "password",    "client_secret", "access_token",
-                                          "secret_key",    "private_key", "refresh_token"};
-    for (const std::string_view name : names) {
-        if (key.size() < name.size() || !equals_ignoring_case(key.substr(key.size() - name.size()), name)) continue;
-        if (key.size() == name.size()) return true;
-        const char before = key[key.size() - name.size() - 1];
-        if (!is_letter_or_digit(before)) return true;
+    if (key.size() < 6) return false;
+    struct Ending {
+        std::string_view letters; // the last two, lower case
+        std::array<std::string_view, 5> names;
+    };
+    static constexpr Ending endings[] = {
+        {"on", {"authorization"}}, {"ey", {"api_key", "api-key", "apikey", "secret_key", "private_key"}},
+        {"ie", {"set-cookie"}},    {"rd", {"password"}},
+        {"et", {"client_secret"}}, {"en", {"access_token", "refresh_token"}},
+    };
+    const char last = static_cast<char>(key.back() | 0x20), second = static_cast<char>(key[key.size() - 2] | 0x20);
+    for (const Ending& ending : endings) {
+        if (last != ending.letters[1] || second != ending.letters[0]) continue;
+        for (const std::string_view name : ending.names) {
+            if (name.empty() || key.size() < name.size()) continue;
+            if (!equals_ignoring_case(key.substr(key.size() - name.size()), name)) continue;
+            if (key.size() == name.size() || !is_letter_or_digit(key[key.size() - name.size() - 1])) return true;
+        }
     }
     return false;
 }

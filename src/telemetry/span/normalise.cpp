@@ -224,9 +224,9 @@ void add_metadata(Draft& draft, std::string_view name, std::string_view value) {
 void read_metadata(const KnownAttributes& known, Draft& draft) {
     known.any(Fact::metadata, [&](std::string_view, const otlp::Value& value) {
         if (const auto* text = value.text(); text && text->starts_with('{'))
-            AttributeJson(*text).each_member([&](std::string name, std::string inner) {
-                if (inner.size() <= longest_metadata)
-                    add_metadata(draft, draft.batch.keep(std::move(name)), draft.batch.keep(std::move(inner)));
+            AttributeJson(*text).each_member([&](std::string_view name, std::string inner) {
+                if (inner.size() <= longest_metadata && draft.span.metadata.size() < most_metadata)
+                    add_metadata(draft, draft.batch.keep(std::string(name)), draft.batch.keep(std::move(inner)));
             });
         return false;
     });
