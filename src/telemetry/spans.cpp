@@ -69,6 +69,30 @@ Result<IngestResponse> Spans::ingest(const access::Caller& caller, const access:
     return telemetry.ingest(request);
 }
 
+Result<IngestResponse> Spans::ingest_logs(const access::Caller& caller, const access::SpaceId& space,
+                                          IngestRequest request) {
+    TRY(caller.require(access::Permission::trace_write, space));
+    CallersProjects of_caller(projects, caller, space);
+    request.space = space.text();
+    request.projects = &of_caller;
+    return telemetry.records().respond_logs(request);
+}
+
+Result<IngestResponse> Spans::ingest_metrics(const access::Caller& caller, const access::SpaceId& space,
+                                             IngestRequest request) {
+    TRY(caller.require(access::Permission::trace_write, space));
+    CallersProjects of_caller(projects, caller, space);
+    request.space = space.text();
+    request.projects = &of_caller;
+    return telemetry.records().respond_metrics(request);
+}
+
+Result<Accepted> Spans::ingest_runs(const access::Caller& caller, const access::SpaceId& space, RunParts& runs) {
+    TRY(caller.require(access::Permission::trace_write, space));
+    CallersProjects of_caller(projects, caller, space);
+    return telemetry.records().take_runs(runs, space.text(), "", &of_caller);
+}
+
 Result<Places> Spans::places(const access::Caller& caller, const access::SpaceId& space, EvalTarget target,
                              const std::vector<PlaceName>& names, access::Permission permission) {
     auto allowed = TRY(projects_with(m_access, caller, space, permission));

@@ -43,6 +43,12 @@ struct Spans {
 
     // Takes traces into the projects that the caller may write to; `request.projects` and `request.space` are set here.
     Result<IngestResponse> ingest(const access::Caller& caller, const access::SpaceId& space, IngestRequest request);
+    // The same for log records, for metrics, and for runs that are sent in parts.
+    Result<IngestResponse> ingest_logs(const access::Caller& caller, const access::SpaceId& space,
+                                       IngestRequest request);
+    Result<IngestResponse> ingest_metrics(const access::Caller& caller, const access::SpaceId& space,
+                                          IngestRequest request);
+    Result<Accepted> ingest_runs(const access::Caller& caller, const access::SpaceId& space, RunParts& runs);
 
     // Spans, traces or chat sessions that are named without their project, among the projects of the space in which the
     // caller holds the permission. What is not found or not allowed is absent.

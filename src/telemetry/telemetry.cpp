@@ -60,8 +60,26 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     telemetry->m_quotas.emplace(options.directory + "/quotas.state", clock);
     telemetry->m_ingest.emplace(*telemetry->m_wal, *telemetry->m_loader, *telemetry->m_quotas, projects, clock,
                                 std::move(prices), options.limits);
+    TRY(telemetry->open_parts(options, projects, clock));
     telemetry->m_loader->start();
     return telemetry;
+}
+
+// Log records and runs in parts, in a log of their own.
+Result<> Telemetry::open_parts(const TelemetryOptions& options, ProjectDirectory& projects, const Clock& clock) {
+    SpanPartsOptions parts;
+    parts.wal = options.wal;
+    parts.wal.directory = options.directory + "/parts";
+    parts.wal.segment_bytes = 4 << 20;
+    m_parts = TRY(SpanParts::open(std::move(parts), clock));
+    m_ingest->use_parts(*m_parts);
+    m_records.emplace(*m_ingest, *m_parts, *m_wal, *m_loader, *m_quotas, projects, clock, options.limits);
+    m_joiner.emplace(
+        *m_parts, *m_ingest, *m_loader, *m_clickhouse, [this] { return store(); }, options.limits);
+    // The last end may have come before spans of these were joined.
+    m_parts->request_join(m_parts->recent_logs(std::chrono::minutes(10)), m_wal->stats().next_sequence);
+    m_joiner->start();
+    return {};
 }
 
 Telemetry::~Telemetry() = default; // members in reverse: ingest, loader, log, engine

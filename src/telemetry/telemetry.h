@@ -8,9 +8,12 @@
 #include "telemetry/engine/engine_process.h"
 #include "telemetry/ingest/ingest.h"
 #include "telemetry/ingest/loader.h"
+#include "telemetry/ingest/record_ingest.h"
+#include "telemetry/ingest/span_parts.h"
 #include "telemetry/ingest/wal.h"
 #include "telemetry/query/span_store.h"
 #include "telemetry/query/tail.h"
+#include "telemetry/span_joiner.h"
 
 #include <memory>
 #include <optional>
@@ -19,7 +22,7 @@
 namespace hone::telemetry {
 
 struct TelemetryOptions {
-    std::string directory;      // telemetry's own: DIR/engine, DIR/wal, DIR/loader.state
+    std::string directory;      // telemetry's own: DIR/engine, DIR/wal, DIR/parts, DIR/loader.state
     std::string clickhouse_url; // empty: the embedded engine
     std::string clickhouse_user;
     std::string clickhouse_password;
@@ -42,6 +45,9 @@ public:
 
     IngestResponse ingest(const IngestRequest& request) { return m_ingest->respond(request); }
     Ingest& ingester() { return *m_ingest; }
+    // Log records, metrics and runs in parts.
+    RecordIngest& records() { return *m_records; }
+    SpanParts& parts() { return *m_parts; }
     // Starts the engine and makes the tables if that has not happened yet; then queries are possible.
     Result<SpanStore*> store();
     Ledger ledger() const { return m_loader->ledger(); }
@@ -60,6 +66,7 @@ public:
 
 private:
     Telemetry() = default;
+    Result<> open_parts(const TelemetryOptions& options, ProjectDirectory& projects, const Clock& clock);
 
     std::string m_directory;
     otlp::Limits m_limits;
@@ -73,7 +80,10 @@ private:
     std::optional<Tail> m_tail;
     std::optional<Loader> m_loader;
     std::optional<Quotas> m_quotas;
+    std::unique_ptr<SpanParts> m_parts;
     std::optional<Ingest> m_ingest;
+    std::optional<RecordIngest> m_records;
+    std::optional<SpanJoiner> m_joiner; // last: its thread calls the others
 };
 
 } // namespace hone::telemetry

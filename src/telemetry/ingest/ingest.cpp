@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "net/http/compress.h"
 #include "otlp/decode.h"
+#include "telemetry/ingest/span_merge.h"
 #include "telemetry/span/normalise.h"
 #include "telemetry/span/span_row.h"
 
@@ -56,21 +57,16 @@ bool is_protobuf(std::string_view content_type) {
     return type == "application/x-protobuf" || type == "application/protobuf";
 }
 
-// Sampling keeps or drops whole traces: the decision hangs on the trace id alone.
-bool is_sampled(std::string_view trace_id, double share) {
-    if (share >= 1.0) return true;
-    uint64_t random = 0;
-    for (const char byte : trace_id.substr(8)) random = random << 8 | static_cast<unsigned char>(byte);
-    return static_cast<double>(random >> 11) * 0x1.0p-53 < share;
-}
-
 // One request that is written to the log.
 class Intake {
 public:
-    Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, int64_t now_ns, int64_t received_ns)
+    Intake(otlp::Batch& batch, const Prices& prices, Quotas& quotas, const SpanParts* parts, const otlp::Limits& limits,
+           int64_t now_ns, int64_t received_ns)
         : m_batch(batch),
           m_prices(prices),
           m_quotas(quotas),
+          m_parts(parts),
+          m_limits(limits),
           m_received_ns(received_ns),
           m_now_ns(now_ns) {}
 
@@ -108,6 +104,14 @@ public:
 
     const Ledger& ledger() const { return m_ledger; }
 
+    // Spans that have log records now.
+    std::vector<SpanKey> keys_with_logs() const {
+        std::vector<SpanKey> keys;
+        for (const otlp::Span& span : m_batch.spans)
+            if (SpanKey key = key_of(span); m_parts->has(key, PartKind::log)) keys.push_back(std::move(key));
+        return keys;
+    }
+
     // Nothing of it was stored.
     void give_quotas_back() {
         for (const ProjectRef& project : m_projects) {
@@ -138,6 +142,10 @@ public:
     }
 
 private:
+    SpanKey key_of(const otlp::Span& span) const {
+        return {m_projects[span.resource].id, std::string(span.trace_id), std::string(span.span_id)};
+    }
+
     void reject(uint32_t resource, const std::string& reason) {
         LedgerCounts& counts = m_ledger[m_projects[resource].id];
         counts.received++;
@@ -153,6 +161,9 @@ private:
             return reject(raw.resource, "start time is older than the project's retention");
         if (!is_sampled(raw.trace_id, project.sample)) return reject(raw.resource, "left out by sampling");
         LedgerCounts& counts = m_ledger[project.id];
+        if (m_parts && !m_parts->is_empty())
+            if (const auto logs = m_parts->of(key_of(raw), PartKind::log); !logs.empty())
+                add_log_parts(m_batch, raw, logs, m_limits);
         const int64_t redacted = project.redactor ? project.redactor->apply(m_batch, raw) : 0;
         const size_t begin = m_rows.size();
         append_span_row(m_rows, normalise(m_batch, raw, m_prices), project.id, m_received_ns);
@@ -182,6 +193,8 @@ private:
     otlp::Batch& m_batch;
     const Prices& m_prices;
     Quotas& m_quotas;
+    const SpanParts* m_parts;
+    const otlp::Limits& m_limits;
     const int64_t m_received_ns;
     const int64_t m_now_ns;             // the clock's, which may have jumped back
     std::vector<ProjectRef> m_projects; // one per resource
@@ -200,7 +213,8 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
     int64_t last = m_last_received.load(), received = 0;
     do received = std::max(now, last + 1);
     while (!m_last_received.compare_exchange_weak(last, received));
-    Intake intake(batch, m_prices, m_quotas, now, received);
+    const uint64_t parts_before = m_parts ? m_parts->generation() : 0;
+    Intake intake(batch, m_prices, m_quotas, m_parts, m_limits, now, received);
     TRY(intake.resolve(projects ? *projects : m_projects, space, project));
     intake.take();
     Accepted accepted = intake.accepted();
@@ -213,20 +227,43 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
     accepted.sequence = appended.value();
     m_loader.accepted(accepted.sequence, intake.ledger());
     m_quotas.save_soon();
+    // Log records that came while this was on its way were not seen above.
+    if (m_parts && m_parts->generation() != parts_before)
+        m_parts->request_join(intake.keys_with_logs(), accepted.sequence + 1);
     return accepted;
+}
+
+// Sampling keeps or drops whole traces: the decision hangs on the trace id alone.
+bool is_sampled(std::string_view trace_id, double share) {
+    if (share >= 1.0) return true;
+    uint64_t random = 0;
+    for (const char byte : trace_id.substr(8)) random = random << 8 | static_cast<unsigned char>(byte);
+    return static_cast<double>(random >> 11) * 0x1.0p-53 < share;
+}
+
+Result<std::string_view> unpack_body(const IngestRequest& request, std::string& storage) {
+    constexpr size_t limit = Ingest::body_limit;
+    std::string_view body = request.body;
+    const std::string encoding = lowercase_ascii(trim(request.content_encoding));
+    if (encoding == "gzip")
+        body = storage = TRY(net::gunzip(request.body, limit));
+    else if (encoding == "zstd")
+        body = storage = TRY(unzstd(request.body, limit));
+    else if (!encoding.empty() && encoding != "identity")
+        return invalid("unknown content encoding; use gzip, zstd or none");
+    if (body.size() > limit) return too_large("the body is larger than 64 MB");
+    return body;
+}
+
+std::optional<otlp::Encoding> encoding_of(std::string_view content_type) {
+    if (is_json(content_type)) return otlp::Encoding::json;
+    if (is_protobuf(content_type)) return otlp::Encoding::protobuf;
+    return std::nullopt;
 }
 
 Result<Accepted> Ingest::take(const IngestRequest& request) {
     std::string unpacked;
-    std::string_view body = request.body;
-    const std::string encoding = lowercase_ascii(trim(request.content_encoding));
-    if (encoding == "gzip")
-        body = unpacked = TRY(net::gunzip(request.body, body_limit));
-    else if (encoding == "zstd")
-        body = unpacked = TRY(unzstd(request.body, body_limit));
-    else if (!encoding.empty() && encoding != "identity")
-        return invalid("unknown content encoding; use gzip, zstd or none");
-    if (body.size() > body_limit) return too_large("the body is larger than 64 MB");
+    const std::string_view body = TRY(unpack_body(request, unpacked));
     std::optional<otlp::Batch> batch;
     if (is_json(request.content_type))
         batch = TRY(otlp::decode_json(body, m_limits));
@@ -235,33 +272,20 @@ Result<Accepted> Ingest::take(const IngestRequest& request) {
     return take(*batch, request.space, request.project, request.projects);
 }
 
-IngestResponse Ingest::respond(const IngestRequest& request) {
-    const bool json = is_json(request.content_type);
-    const auto encoding = json ? otlp::Encoding::json : otlp::Encoding::protobuf;
+IngestResponse refuse_type(std::string_view content_type) {
+    const bool json = is_json(content_type);
     IngestResponse response;
     response.content_type = json ? "application/json" : "application/x-protobuf";
-    if (!json && !is_protobuf(request.content_type)) {
-        response.status = 415;
-        response.body = otlp::encode_status(encoding, 3, "use application/x-protobuf or application/json");
-        return response;
-    }
-    auto taken = take(request);
-    if (taken.ok() && taken.value().accepted == 0 && taken.value().over_quota > 0 &&
-        taken.value().over_quota == taken.value().rejected) {
-        // Nothing was taken, and nothing will be before the day is over: the sender must keep it or drop it.
-        response.status = 429;
-        const int64_t left = day_ns - to_ns(m_clock.now()) % day_ns;
-        response.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
-        response.body =
-            otlp::encode_status(encoding, static_cast<int>(GrpcCode::resource_exhausted), taken.value().message);
-        return response;
-    }
-    if (taken.ok()) {
-        response.body = otlp::encode_response(encoding, taken.value().rejected, taken.value().message);
-        return response;
-    }
-    const Error& error = taken.error();
-    // OTLP clients retry 429, 502, 503 and 504 only, and drop the spans after any other status: what is not the
+    response.status = 415;
+    response.body = otlp::encode_status(json ? otlp::Encoding::json : otlp::Encoding::protobuf, 3,
+                                        "use application/x-protobuf or application/json");
+    return response;
+}
+
+IngestResponse refuse(otlp::Encoding encoding, const Error& error) {
+    IngestResponse response;
+    response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
+    // OTLP clients retry 429, 502, 503 and 504 only, and drop the data after any other status: what is not the
     // request's fault is therefore `unavailable`.
     const bool is_request_fault = error.code == Code::invalid || error.code == Code::too_large ||
                                   error.code == Code::unauthorized || error.code == Code::forbidden ||
@@ -271,6 +295,28 @@ IngestResponse Ingest::respond(const IngestRequest& request) {
     response.status = http_status(code);
     if (code == Code::busy || code == Code::unavailable) response.retry_after_seconds = soon;
     response.body = otlp::encode_status(encoding, static_cast<int>(grpc_code(code)), error.message);
+    return response;
+}
+
+IngestResponse Ingest::respond(const IngestRequest& request) {
+    const auto encoding_sent = encoding_of(request.content_type);
+    if (!encoding_sent) return refuse_type(request.content_type);
+    const otlp::Encoding encoding = *encoding_sent;
+    IngestResponse response;
+    response.content_type = encoding == otlp::Encoding::json ? "application/json" : "application/x-protobuf";
+    auto taken = take(request);
+    if (!taken.ok()) return refuse(encoding, taken.error());
+    if (taken.value().accepted == 0 && taken.value().over_quota > 0 &&
+        taken.value().over_quota == taken.value().rejected) {
+        // Nothing was taken, and nothing will be before the day is over: the sender must keep it or drop it.
+        response.status = 429;
+        const int64_t left = day_ns - to_ns(m_clock.now()) % day_ns;
+        response.retry_after_seconds = static_cast<int>(std::min<int64_t>(3600, left / 1'000'000'000 + 1));
+        response.body =
+            otlp::encode_status(encoding, static_cast<int>(GrpcCode::resource_exhausted), taken.value().message);
+        return response;
+    }
+    response.body = otlp::encode_response(encoding, taken.value().rejected, taken.value().message);
     return response;
 }
 

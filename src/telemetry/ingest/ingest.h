@@ -7,12 +7,14 @@
 #include "otlp/message.h"
 #include "telemetry/ingest/loader.h"
 #include "telemetry/ingest/quotas.h"
+#include "telemetry/ingest/span_parts.h"
 #include "telemetry/ingest/wal.h"
 #include "telemetry/span/prices.h"
 #include "telemetry/span/redact.h"
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -67,6 +69,15 @@ struct IngestResponse {
     int retry_after_seconds = 0; // 0: none
 };
 
+// What the edges of all kinds of telemetry share: the body without its compression (in `storage` when there was one),
+// the encoding of a content type, and the response that refuses a request.
+Result<std::string_view> unpack_body(const IngestRequest& request, std::string& storage);
+std::optional<otlp::Encoding> encoding_of(std::string_view content_type);
+IngestResponse refuse_type(std::string_view content_type);
+IngestResponse refuse(otlp::Encoding encoding, const Error& error);
+// Sampling keeps or drops whole traces: the decision hangs on the trace id alone.
+bool is_sampled(std::string_view trace_id, double share);
+
 class Ingest {
 public:
     Ingest(Wal& wal, Loader& loader, Quotas& quotas, ProjectDirectory& projects, const Clock& clock, Prices prices,
@@ -85,6 +96,9 @@ public:
     Result<Accepted> take(otlp::Batch& batch, std::string_view space, std::string_view project,
                           ProjectDirectory* projects = nullptr);
 
+    // Spans get their log records from here. Before the first request.
+    void use_parts(SpanParts& parts) { m_parts = &parts; }
+
     static constexpr size_t body_limit = 64 << 20; // after decompression
 
 private:
@@ -95,6 +109,7 @@ private:
     const Clock& m_clock;
     const Prices m_prices;
     const otlp::Limits m_limits;
+    SpanParts* m_parts = nullptr; // null: spans have no parts
     std::atomic<int64_t> m_last_received{0};
 };
 

@@ -19,6 +19,12 @@ struct LedgerCounts {
     int64_t bytes = 0;                       // of the rows written to the log
     std::map<std::string, int64_t> rejected; // by reason
 
+    // Beside the spans: log records that were taken for a span or dropped, and metric points, which are dropped.
+    int64_t log_records = 0;
+    int64_t log_records_dropped = 0;
+    int64_t metric_points = 0;
+
+    bool has_records() const { return log_records != 0 || log_records_dropped != 0 || metric_points != 0; }
     int64_t rejected_total() const {
         int64_t total = 0;
         for (const auto& [reason, count] : rejected) total += count;
@@ -33,6 +39,9 @@ struct LedgerCounts {
         redacted += other.redacted;
         truncated += other.truncated;
         bytes += other.bytes;
+        log_records += other.log_records;
+        log_records_dropped += other.log_records_dropped;
+        metric_points += other.metric_points;
         for (const auto& [reason, count] : other.rejected) rejected[reason] += count;
     }
 };
