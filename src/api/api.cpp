@@ -1,5 +1,6 @@
 #include "api/api.h"
 
+#include "api/core/drop_in.h"
 #include "api/mcp/mcp.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -27,7 +28,7 @@ bool is_safe(std::string_view method) {
 
 bool is_api(std::string_view path) {
     return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/mcp" ||
-           path == "/arize_phoenix_version";
+           path == "/arize_phoenix_version" || path.starts_with("/api/v1/");
 }
 
 bool is_health(std::string_view path) {
@@ -118,6 +119,11 @@ Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
 }
 
 net::Plan Api::plan(const net::RequestHead& head) {
+    if (auto path = drop_in_path(head.path)) {
+        net::RequestHead moved = head;
+        moved.path = std::move(*path);
+        return plan(moved);
+    }
     net::Plan plan;
     plan.body_limit = m_options.body_limit;
     if (head.path == "/healthz") {
@@ -150,6 +156,7 @@ net::Plan Api::plan(const net::RequestHead& head) {
 }
 
 net::Response Api::handle(net::Request&& request) {
+    if (auto path = drop_in_path(request.path)) request.path = std::move(*path);
     if (is_health(request.path)) return health(request);
     if (!is_api(request.path)) {
         if (!is_safe(request.method)) return with_headers(reading_only("only GET and HEAD here; the API is under /v1"));
@@ -170,6 +177,7 @@ net::Response Api::handle(net::Request&& request) {
 }
 
 net::Response Api::handle_as(net::Request&& request, const access::Caller& caller) {
+    if (auto path = drop_in_path(request.path)) request.path = std::move(*path);
     auto found = find(request);
     if (auto* refused = std::get_if<net::Response>(&found)) return with_headers(std::move(*refused));
     const Match& match = std::get<Match>(found);
@@ -242,8 +250,11 @@ std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) 
     return response;
 }
 
-Result<access::Caller> Api::authenticate(const net::RequestHead& head, Need need) const {
-    if (need.kind == Need::Kind::guest) return access::Caller::guest(head.peer, head.id);
+Result<access::Caller> Api::authenticate(const net::RequestHead& head, const Route& route) const {
+    if (route.need.kind == Need::Kind::guest) return access::Caller::guest(head.peer, head.id);
+    if (route.takes_sender_keys)
+        if (const std::string key = sender_key(head); !key.empty())
+            return m_services.access.keys.authenticate(key, head.peer, head.id);
     if (const auto value = head.header("Authorization"); !value.empty()) {
         if (value.size() <= bearer.size() || !equals_ignoring_case(value.substr(0, bearer.size()), bearer))
             return unauthorized("Authorization must be `Bearer <api key>`");
@@ -278,7 +289,7 @@ std::optional<net::Response> Api::refuse_by_rate(const access::Caller& caller) {
 
 net::Response Api::respond(const net::Request& request, const Match& match) {
     const Route& route = m_routes[match.route];
-    auto caller = authenticate(request, route.need);
+    auto caller = authenticate(request, route);
     if (!caller.ok()) return refusal(caller.error(), request);
     // Senders of traces are limited by the span log instead.
     if (route.lane != net::Lane::ingest || caller.value().is_guest())
@@ -309,7 +320,7 @@ net::Response Api::watched(net::Response response, const net::Request& request, 
     auto is_allowed = [this, head, match] {
         net::Request again{*head, {}, nullptr};
         again.gone = nullptr;
-        const auto caller = authenticate(again, m_routes[match.route].need);
+        const auto caller = authenticate(again, m_routes[match.route]);
         if (!caller.ok()) return caller.error().code == Code::busy;
         if (!authorize(caller.value(), again, m_routes[match.route].need).ok()) return false;
         const net::Response repeated = call(again, match, caller.value());

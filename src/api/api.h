@@ -44,7 +44,7 @@ private:
     net::Response health(const net::RequestHead& head);
     net::Response readiness(const net::RequestHead& head) const;
     net::Response respond(const net::Request& request, const Match& match);
-    Result<access::Caller> authenticate(const net::RequestHead& head, Need need) const;
+    Result<access::Caller> authenticate(const net::RequestHead& head, const Route& route) const;
     Result<> authorize(const access::Caller& caller, const net::RequestHead& head, Need need) const;
     std::optional<net::Response> refuse_by_rate(const access::Caller& caller);
     // Ends an event stream when its caller loses the right to it.

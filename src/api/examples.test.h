@@ -1,6 +1,7 @@
 // The examples of all families.
 #pragma once
 
+#include "api/families/drop_in/langsmith.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -29,6 +30,7 @@
 #include "api/families/team/spaces.examples.test.h"
 #include "api/families/traces/evals.examples.test.h"
 #include "api/families/traces/queries.examples.test.h"
+#include "api/families/traces/records.examples.test.h"
 #include "api/families/traces/tail.examples.test.h"
 #include "api/families/traces/trace_settings.examples.test.h"
 #include "api/families/traces/traces.examples.test.h"
@@ -61,6 +63,7 @@ inline const std::vector<Example> examples = [] {
              notices_examples,        issues_examples,
              evaluators_examples,     repos_examples,
              reviews_examples,        pull_requests_examples,
+             records_examples,        langsmith_examples,
          })
         all.insert(all.end(), family.begin(), family.end());
     return all;

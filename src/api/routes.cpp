@@ -15,6 +15,8 @@ std::span<const Route> keys_routes();
 std::span<const Route> audit_routes();
 std::span<const Route> server_routes();
 std::span<const Route> traces_routes();
+std::span<const Route> records_routes();
+std::span<const Route> langsmith_routes();
 std::span<const Route> transfer_routes();
 std::span<const Route> tail_routes();
 std::span<const Route> views_routes();
@@ -58,6 +60,8 @@ std::span<const Route> routes() {
                  audit_routes(),
                  server_routes(),
                  traces_routes(),
+                 records_routes(),
+                 langsmith_routes(),
                  transfer_routes(),
                  tail_routes(),
                  views_routes(),

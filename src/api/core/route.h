@@ -55,6 +55,7 @@ struct Route {
     int good_status = 200;     // of a response; 204 where there is none
     int invalid_status = 400;  // of an invalid request
     ErrorForm errors = ErrorForm::ours;
+    bool takes_sender_keys = false; // the key in any form that SDKs send (drop_in.h)
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_response = true; });
@@ -77,6 +78,9 @@ struct Route {
     }
     constexpr Route takes(std::string_view types) const {
         return with([&](Route& row) { row.body_types = types; });
+    }
+    constexpr Route from_sdks() const {
+        return with([](Route& row) { row.takes_sender_keys = true; });
     }
     constexpr Route fails_as(ErrorForm form) const {
         return with([&](Route& row) { row.errors = form; });

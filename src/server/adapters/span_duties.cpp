@@ -17,6 +17,7 @@ bool SpanDuties::holds_nothing() const {
 
 Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
     m_spans.projects.forget();
+    m_spans.telemetry.parts().forget(project.text());
     // What was accepted before the deletion goes into the engine first, so that it does not come back afterwards.
     auto& telemetry = m_spans.telemetry;
     const auto log_stats = telemetry.log_stats();
@@ -59,6 +60,9 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     int64_t over_quota = 0;
     for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
     out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
+    out.counter("log_records_total", "Log records that were taken for a span.", all.log_records);
+    out.counter("log_records_dropped_total", "Log records that were dropped.", all.log_records_dropped);
+    out.counter("metric_points_total", "Points of metrics that were received and dropped.", all.metric_points);
     out.gauge("spans_pending", "Spans on disk that are not in the engine yet.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
     out.gauge("span_log_bytes", "Disk used by the log of spans that are not in the engine yet.", log_stats.disk_bytes);

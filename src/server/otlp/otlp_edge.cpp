@@ -1,5 +1,7 @@
 #include "server/otlp/otlp_edge.h"
 
+#include "api/core/drop_in.h"
+
 namespace hone::server {
 
 bool is_loopback(std::string_view ip_address) {
@@ -7,14 +9,16 @@ bool is_loopback(std::string_view ip_address) {
 }
 
 net::Plan OtlpEdge::plan(const net::RequestHead& head) {
-    if (head.path == "/v1/traces" || head.path == "/healthz") return m_api.plan(head);
+    if (head.path == "/healthz" || api::is_sender_path(api::drop_in_path(head.path).value_or(head.path)))
+        return m_api.plan(head);
     net::Plan plan;
-    plan.response = net::error_response(404, "not_found", "this address takes traces at /v1/traces, nothing else");
+    plan.response =
+        net::error_response(404, "not_found", "this address takes telemetry: /v1/traces, /v1/logs, /v1/metrics");
     return plan;
 }
 
 net::Response OtlpEdge::handle(net::Request&& request) {
-    const bool has_key = request.has_header("Authorization");
+    const bool has_key = request.has_header("Authorization") || !api::sender_key(request).empty();
     if (!m_open_space || has_key || !is_loopback(request.peer)) return m_api.handle(std::move(request));
     // No more than a key that may only send: nothing can be read, restricted projects stay shut.
     access::Caller caller = access::Caller::guest(request.peer, request.id);

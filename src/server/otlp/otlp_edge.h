@@ -1,5 +1,6 @@
-// What the OTLP listener serves: /v1/traces and /healthz, nothing else. Where the installation is open it lets callers
-// of this machine send without a key. Used by net::Server: plan on the edge, handle on the ingest lane.
+// What the OTLP listener serves: telemetry (also at the addresses of other products' SDKs) and /healthz, nothing else.
+// Where the installation is open it lets callers of this machine send without a key. Used by net::Server: plan on the
+// edge, handle on the ingest lane.
 #pragma once
 
 #include "api/api.h"

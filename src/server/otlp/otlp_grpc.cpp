@@ -1,5 +1,6 @@
 #include "server/otlp/otlp_grpc.h"
 
+#include "api/core/drop_in.h"
 #include "base/id.h"
 #include "base/status.h"
 #include "json/json.h"
@@ -11,7 +12,13 @@ namespace {
 using grpc_bytes::GrpcCall;
 using grpc_bytes::GrpcResponse;
 
-constexpr std::string_view export_method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+// The same request over HTTP; empty when the method is unknown.
+std::string_view http_path_of(std::string_view method) {
+    if (method == "/opentelemetry.proto.collector.trace.v1.TraceService/Export") return "/v1/traces";
+    if (method == "/opentelemetry.proto.collector.logs.v1.LogsService/Export") return "/v1/logs";
+    if (method == "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export") return "/v1/metrics";
+    return {};
+}
 
 // The message of a refusal: of our own envelope, or of google.rpc.Status (code in field 1, message in field 2).
 std::string refusal_text(const net::Response& response) {
@@ -35,16 +42,18 @@ std::string refusal_text(const net::Response& response) {
 } // namespace
 
 GrpcResponse handle_grpc(net::Handler& otlp, const GrpcCall& call, const Clock& clock) {
-    if (call.method != export_method)
-        return {GrpcCode::unimplemented, "this address takes traces: TraceService/Export", {}, 0};
+    const std::string_view path = http_path_of(call.method);
+    if (path.empty())
+        return {GrpcCode::unimplemented, "this address takes traces, logs and metrics: TraceService/Export", {}, 0};
     net::Request request;
     request.method = "POST";
-    request.target = request.path = "/v1/traces";
+    request.target = request.path = path;
     request.peer = call.peer;
     request.id = "req_" + make_ulid(clock.now());
     request.headers.push_back({"Content-Type", "application/x-protobuf"});
-    for (const char* name : {"authorization", "x-project-name"})
-        if (const auto value = call.header(name); !value.empty()) request.headers.push_back({name, std::string(value)});
+    for (const std::string_view name : api::sender_headers())
+        if (const auto value = call.header(name); !value.empty())
+            request.headers.push_back({std::string(name), std::string(value)});
     request.body = call.message;
     net::Response handled = otlp.handle(std::move(request));
     GrpcResponse response;

@@ -185,6 +185,9 @@ struct LedgerView {
     int64_t truncated = 0;
     int64_t redacted = 0;
     int64_t bytes = 0;
+    int64_t log_records = 0;
+    int64_t log_records_dropped = 0;
+    int64_t metric_points = 0;
     static constexpr std::tuple fields{
         Field{"received", &LedgerView::received, "stored + repeated + pending + rejected, always."},
         Field{"stored", &LedgerView::stored, ""},
@@ -195,6 +198,10 @@ struct LedgerView {
         Field{"truncated", &LedgerView::truncated, "Spans with values that were cut to the limit."},
         Field{"redacted", &LedgerView::redacted, "Values replaced by redaction."},
         Field{"bytes", &LedgerView::bytes, "Bytes of rows written."},
+        Field{"log_records", &LedgerView::log_records, "Log records that were taken for a span."},
+        Field{"log_records_dropped", &LedgerView::log_records_dropped,
+              "Log records that name no span, or were rejected."},
+        Field{"metric_points", &LedgerView::metric_points, "Points of metrics, which are dropped."},
     };
 };
 
@@ -256,8 +263,18 @@ struct SearchHit {
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 LedgerView view_of(const telemetry::LedgerCounts& counts) {
-    return {counts.received, counts.stored,    counts.repeated, counts.pending(), counts.rejected_total(),
-            counts.rejected, counts.truncated, counts.redacted, counts.bytes};
+    return {counts.received,
+            counts.stored,
+            counts.repeated,
+            counts.pending(),
+            counts.rejected_total(),
+            counts.rejected,
+            counts.truncated,
+            counts.redacted,
+            counts.bytes,
+            counts.log_records,
+            counts.log_records_dropped,
+            counts.metric_points};
 }
 
 namespace {

@@ -1,4 +1,5 @@
 // Traces: sending, listing, reading, deleting.
+#include "api/core/drop_in.h"
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
@@ -272,7 +273,7 @@ Result<net::Response> take_traces(const Call& call, const InSpace& query, const 
     request.body = body.bytes;
     request.content_type = call.head.header("Content-Type");
     request.content_encoding = call.head.header("Content-Encoding");
-    request.project = call.head.header("X-Project-Name");
+    request.project = project_header(call.head);
     const auto space = TRY(space_of(call, query.space));
     telemetry::IngestResponse taken = TRY(call.services.spans.ingest(call.caller, space, request));
     net::Response response;
@@ -360,6 +361,7 @@ const Route traces_table[] = {
         .raw("application/x-protobuf, application/json")
         .with_body_limit(telemetry::Ingest::body_limit)
         .on(net::Lane::ingest)
+        .from_sdks()
         .fails_as(ErrorForm::rpc_status),
     route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
         .on(net::Lane::query),

@@ -1,0 +1,170 @@
+// LangSmith's own protocol, for clients that are pointed here: runs become spans, feedback becomes evals.
+#include "api/core/in_path.h"
+#include "api/core/route.h"
+#include "api/core/shapes.h"
+#include "api/families/drop_in/langsmith_runs.h"
+#include "telemetry/spans.h"
+
+#include <set>
+
+namespace hone::api {
+
+namespace {
+
+telemetry::Eval eval_of_feedback(const json::Object& feedback, const access::Caller& caller) {
+    const auto text = [&](std::string_view name) {
+        const json::Value* value = feedback.if_contains(name);
+        return value && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    telemetry::Eval eval;
+    eval.name = truncate_utf8(text("key"), 200);
+    eval.annotator = caller.principal();
+    eval.identifier = truncate_utf8(text("id"), 200);
+    eval.explanation = text("comment");
+    if (const json::Value* source = feedback.if_contains("feedback_source"); source && source->is_object())
+        if (const json::Value* type = source->get_object().if_contains("type"); type && type->is_string())
+            if (type->get_string() == "model" || type->get_string() == "auto_eval")
+                eval.kind = telemetry::EvalKind::llm;
+    if (const json::Value* score = feedback.if_contains("score")) {
+        if (score->is_bool()) eval.score = score->get_bool() ? 1 : 0;
+        if (score->is_int64()) eval.score = static_cast<double>(score->get_int64());
+        if (score->is_double()) eval.score = score->get_double();
+    }
+    if (const json::Value* value = feedback.if_contains("value"); value && !value->is_null())
+        eval.label = truncate_utf8(value->is_string() ? std::string(value->get_string()) : json::print(*value), 1000);
+    return eval;
+}
+
+// not_found when a run has not arrived; LangSmith's clients retry then.
+Result<> write_feedback(const Call& call, const access::SpaceId& space, const std::vector<json::Object>& feedback) {
+    std::vector<telemetry::PlaceName> names;
+    std::vector<telemetry::Eval> evals;
+    for (const json::Object& entry : feedback) {
+        telemetry::Eval eval = eval_of_feedback(entry, call.caller);
+        if (eval.name.empty()) return invalid("feedback needs a key");
+        const json::Value* run = entry.if_contains("run_id");
+        const std::string id = run && run->is_string() ? span_id_of_run(run->get_string()) : std::string();
+        if (id.empty()) return invalid("feedback needs run_id, a UUID");
+        names.push_back({id, id});
+        eval.target_id = id;
+        evals.push_back(std::move(eval));
+    }
+    const auto places = TRY(call.services.spans.places(call.caller, space, telemetry::EvalTarget::span, names,
+                                                       access::Permission::eval_write));
+    for (telemetry::Eval& eval : evals) {
+        const auto place = places.find(eval.target_id);
+        if (place == places.end()) return not_found("the run of the feedback");
+        eval.project = place->second.project.id.text();
+    }
+    TRY(call.services.spans.evals.upsert(std::move(evals)));
+    return {};
+}
+
+Result<net::Response> take_operations(const Call& call, const InSpace& query, const RunOperations& operations) {
+    const auto space = TRY(space_of(call, query.space));
+    auto runs = spans_of_runs(operations.runs, to_ns(call.services.clock.now()));
+    json::Object body;
+    body["message"] = "Runs accepted";
+    if (!runs.batch.resources.empty()) {
+        const auto accepted = TRY(call.services.spans.ingest_runs(call.caller, space, runs));
+        if (accepted.accepted == 0 && accepted.over_quota > 0) return busy(accepted.message);
+        if (!accepted.message.empty()) body["rejected"] = accepted.message;
+    }
+    // The runs are stored: feedback that cannot be written does not make the client send them again.
+    if (!operations.feedback.empty())
+        if (const auto written = write_feedback(call, space, operations.feedback); !written.ok())
+            body["feedback"] = "not written: " + written.error().message;
+    return net::json_response(202, json::print(std::move(body)));
+}
+
+Result<std::string_view> unpacked_body(const Call& call, const RawBody& body, std::string& storage) {
+    telemetry::IngestRequest request;
+    request.body = body.bytes;
+    request.content_encoding = call.head.header("Content-Encoding");
+    return telemetry::unpack_body(request, storage);
+}
+
+} // namespace
+
+Result<net::Response> get_langsmith_info(const Call&) {
+    return net::json_response(
+        200, R"({"version":"0.10.0","batch_ingest_config":{"use_multipart_endpoint":true,"size_limit":100,)"
+             R"("size_limit_bytes":20971520,"scale_up_qsize_trigger":1000,"scale_up_nthreads_limit":16,)"
+             R"("scale_down_nempty_trigger":4},"instance_flags":{"gzip_body_enabled":true}})");
+}
+
+Result<net::Response> take_run_form(const Call& call, const InSpace& query, const RawBody& body) {
+    std::string storage;
+    const std::string_view form = TRY(unpacked_body(call, body, storage));
+    return take_operations(call, query, TRY(read_run_form(call.head.header("Content-Type"), form)));
+}
+
+Result<net::Response> take_run_batch(const Call& call, const InSpace& query, const RawBody& body) {
+    std::string storage;
+    const std::string_view text = TRY(unpacked_body(call, body, storage));
+    return take_operations(call, query, TRY(read_run_batch(text)));
+}
+
+Result<net::Response> begin_run(const Call& call, const InSpace& query, const RawBody& body) {
+    std::string storage;
+    const std::string_view text = TRY(unpacked_body(call, body, storage));
+    return take_operations(call, query, TRY(read_run(text, false)));
+}
+
+Result<net::Response> end_run(const Call& call, const InSpace& query, const RawBody& body) {
+    std::string storage;
+    const std::string_view text = TRY(unpacked_body(call, body, storage));
+    return take_operations(call, query, TRY(read_run(text, true, call.at("run_id"))));
+}
+
+Result<net::Response> take_feedback(const Call& call, const InSpace& query, const RawBody& body) {
+    std::string storage;
+    const std::string_view text = TRY(unpacked_body(call, body, storage));
+    json::Value tree = TRY(json::parse(text));
+    if (!tree.is_object()) return invalid("the body must be a feedback");
+    const auto space = TRY(space_of(call, query.space));
+    TRY(write_feedback(call, space, {tree.get_object()}));
+    return net::json_response(200, json::print(tree));
+}
+
+namespace {
+
+using enum access::Permission;
+
+constexpr Route for_langsmith(Route row) {
+    return row.raw("application/json")
+        .with_body_limit(telemetry::Ingest::body_limit)
+        .on(net::Lane::ingest)
+        .responds(202)
+        .from_sdks();
+}
+
+const Route langsmith_table[] = {
+    route<get_langsmith_info>("GET", "/api/v1/info", guest, "What LangSmith's clients read before they send.")
+        .raw("application/json"),
+    for_langsmith(route<take_run_form>("POST", "/api/v1/runs/multipart", need(trace_write),
+                                       "Send runs as a form, in LangSmith's protocol.")
+                      .takes("multipart/form-data")),
+    for_langsmith(route<take_run_batch>("POST", "/api/v1/runs/batch", need(trace_write),
+                                        "Send runs as lists, in LangSmith's protocol.")
+                      .takes("application/json")),
+    for_langsmith(route<begin_run>("POST", "/api/v1/runs", need(trace_write), "Send one run, in LangSmith's protocol.")
+                      .takes("application/json")),
+    for_langsmith(route<end_run>("PATCH", "/api/v1/runs/{run_id}", need(trace_write),
+                                 "Send the end of a run, in LangSmith's protocol.")
+                      .takes("application/json")),
+    route<take_feedback>("POST", "/api/v1/feedback", need(eval_write),
+                         "Write an eval of a run, in LangSmith's protocol.")
+        .takes("application/json")
+        .raw("application/json")
+        .on(net::Lane::query)
+        .from_sdks(),
+};
+
+} // namespace
+
+std::span<const Route> langsmith_routes() {
+    return langsmith_table;
+}
+
+} // namespace hone::api
