@@ -121,8 +121,8 @@ TEST_CASE("points of every kind of metric are counted by resource") {
             protozero::pbf_writer metric(scope_metrics, 2);
             metric.add_string(1, "name");
             protozero::pbf_writer data(metric, kind);
-            data.add_message(1, "");
-            data.add_message(1, "");
+            data.add_message(1, "", 0);
+            data.add_message(1, "", 0);
         }
     }
     const auto again = count_metrics(Encoding::protobuf, protobuf);
