@@ -156,7 +156,7 @@ std::optional<JoinRequest> SpanParts::next_request(std::stop_token stop) {
     Lock lock(m_mutex);
     m_is_joining = false;
     m_requested.notify_all();
-    m_requested.wait(m_mutex, stop, [&] { return m_request.has_value(); });
+    m_requested.wait(m_mutex, stop, [&]() REQUIRES_LOCK(m_mutex) { return m_request.has_value(); });
     if (stop.stop_requested()) return std::nullopt;
     m_is_joining = true;
     return std::exchange(m_request, std::nullopt);
