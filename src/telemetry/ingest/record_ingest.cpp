@@ -116,9 +116,16 @@ Result<> RecordIngest::store(Logs& logs, const std::map<std::string, ProjectRef>
         const ProjectRef& project = projects.at(key.project);
         const auto bytes = static_cast<int64_t>(part.bytes.size());
         const auto records = static_cast<int64_t>(span.events.size());
-        if (const auto over = m_quotas.take(project.id, project.quota, 0, bytes); !over.empty()) {
+        std::string over;
+        if (const auto what = m_quotas.take(project.id, project.quota, 0, bytes); !what.empty())
+            over = quota_reason("project", what);
+        else if (const auto of_space = m_quotas.take(project.space, project.space_quota, 0, bytes); !of_space.empty()) {
+            m_quotas.give_back(project.id, project.quota, 0, bytes);
+            over = quota_reason("space", of_space);
+        }
+        if (!over.empty()) {
             logs.accepted.rejected += records;
-            logs.accepted.message = quota_reason("project", over);
+            logs.accepted.message = over;
             LedgerCounts& counts = logs.ledger[project.id];
             counts.log_records -= records;
             counts.log_records_dropped += records;

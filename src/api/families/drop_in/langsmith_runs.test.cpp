@@ -84,7 +84,8 @@ TEST_CASE("a model call has its model, usage, finish reason, chat session and fi
         R"("output_token_details":{"reasoning":8}}},"tags":["a","b"],)"
         R"("events":[{"name":"new_token","time":"2026-11-16T10:00:00.5Z"},{"name":"new_token","time":"x"}],)"
         R"("extra":{"metadata":{"ls_provider":"openai","ls_model_name":"m","thread_id":"t-1","user_id":"u-1"}}})";
-    const auto runs = spans_in(read_run(run, false));
+    const auto operations = read_run(run, false);
+    const auto runs = spans_in(operations);
     REQUIRE(runs.batch.spans.size() == 1);
     const otlp::Span& span = runs.batch.spans.front();
     CHECK(attribute_in(span, "openinference.span.kind") == "LLM");
@@ -106,11 +107,12 @@ TEST_CASE("a model call has its model, usage, finish reason, chat session and fi
 
 TEST_CASE("a batch has posts and patches; texts in a wrapper are shown plainly") {
     const std::string id(root_id);
-    const auto runs = spans_in(read_run_batch(
+    const auto operations = read_run_batch(
         R"({"post":[{"id":")" + id +
         R"(","name":"plain","inputs":{"input":"in"},"start_time":"2026-11-16T10:00:00Z"}],)" + R"("patch":[{"id":")" +
         id + R"(","outputs":{"outputs":"out"},"end_time":1794823201000,"dotted_order":"20261116T100000000000Z)" + id +
-        R"("},{"id":"no uuid"},7]})"));
+        R"("},{"id":"no uuid"},7]})");
+    const auto runs = spans_in(operations);
     REQUIRE(runs.batch.spans.size() == 2);
     CHECK(runs.batch.rejected.size() == 1);
     CHECK(attribute_in(runs.batch.spans[0], "input.value") == "in");
@@ -122,11 +124,11 @@ TEST_CASE("a batch has posts and patches; texts in a wrapper are shown plainly")
 }
 
 TEST_CASE("Python's errors lose their traceback") {
-    const auto runs =
-        spans_in(read_run(R"({"id":")" + std::string(root_id) +
-                              R"(","error":"ValueError('no such order')Traceback (most recent call last):)"
-                              R"(\n  File \"x.py\", line 1\n\nValueError: no such order"})",
-                          true));
+    const auto operations = read_run(R"({"id":")" + std::string(root_id) +
+                                         R"(","error":"ValueError('no such order')Traceback (most recent call last):)"
+                                         R"(\n  File \"x.py\", line 1\n\nValueError: no such order"})",
+                                     true);
+    const auto runs = spans_in(operations);
     const otlp::Span& span = runs.batch.spans.at(0);
     CHECK(span.status_message == "no such order");
     CHECK(*otlp::find(span.events.at(0).attributes, "exception.type")->text() == "ValueError");
