@@ -70,7 +70,7 @@ Result<> SpanJoiner::join(const JoinRequest& request, std::stop_token stop) {
         std::vector<std::string> ids;
         for (const SpanKey& key : keys) ids.push_back(to_hex(key.span_id));
         const auto all = TRY(lookup.spans({project}, ids));
-        for (const Found& found : all) {
+        for (const FoundPlace& found : all) {
             if (stop.stop_requested()) return {};
             const auto trace_id = from_hex(found.trace_id), span_id = from_hex(found.id);
             if (!trace_id.ok() || !span_id.ok()) continue;

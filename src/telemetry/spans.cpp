@@ -23,8 +23,8 @@ Result<std::map<std::string, access::Project>> projects_with(access::Access& acc
     return allowed;
 }
 
-Result<std::vector<Found>> look_up(SpanLookup& lookup, EvalTarget target, const std::vector<std::string>& projects,
-                                   const std::vector<std::string>& ids) {
+Result<std::vector<FoundPlace>> look_up(SpanLookup& lookup, EvalTarget target, const std::vector<std::string>& projects,
+                                        const std::vector<std::string>& ids) {
     switch (target) {
     case EvalTarget::span:
         return lookup.spans(projects, ids);
@@ -33,7 +33,7 @@ Result<std::vector<Found>> look_up(SpanLookup& lookup, EvalTarget target, const 
     case EvalTarget::chat_session:
         return lookup.chat_sessions(projects, ids);
     }
-    return std::vector<Found>{};
+    return std::vector<FoundPlace>{};
 }
 
 } // namespace
@@ -113,7 +113,7 @@ Result<Places> Spans::places(const access::Caller& caller, const access::SpaceId
     for (const auto& [id, project] : allowed) among.push_back(id);
     Places places;
     const auto all = TRY(look_up(lookup, target, among, ids));
-    for (const Found& found : all) {
+    for (const FoundPlace& found : all) {
         const auto [first, last] = wanted.equal_range(found.id);
         for (auto each = first; each != last; ++each) {
             const PlaceName& name = *each->second;

@@ -40,9 +40,9 @@ std::string with_projects(std::string sql, const std::vector<std::string>& proje
 
 } // namespace
 
-Result<std::vector<Found>> SpanLookup::find(const std::string& sql, const std::vector<std::string>& projects,
-                                            const std::vector<std::string>& ids) {
-    std::vector<Found> all;
+Result<std::vector<FoundPlace>> SpanLookup::find(const std::string& sql, const std::vector<std::string>& projects,
+                                                 const std::vector<std::string>& ids) {
+    std::vector<FoundPlace> all;
     if (projects.empty()) return all;
     for (auto next = ids.begin(); next != ids.end();) {
         std::vector<std::string> some;
@@ -55,7 +55,7 @@ Result<std::vector<Found>> SpanLookup::find(const std::string& sql, const std::v
         query.deadline = patience;
         const std::string bytes = TRY(m_engine.query(query));
         for (BinaryReader reader(bytes); !reader.at_end();) {
-            Found found;
+            FoundPlace found;
             found.id = reader.text();
             found.project = reader.text();
             found.trace_id = reader.text();
@@ -65,16 +65,16 @@ Result<std::vector<Found>> SpanLookup::find(const std::string& sql, const std::v
     return all;
 }
 
-Result<std::vector<Found>> SpanLookup::spans(const std::vector<std::string>& projects,
-                                             const std::vector<std::string>& span_ids) {
+Result<std::vector<FoundPlace>> SpanLookup::spans(const std::vector<std::string>& projects,
+                                                  const std::vector<std::string>& span_ids) {
     return find("SELECT toString(span_id) AS id, toString(project) AS place, toString(trace_id) FROM hone.spans WHERE "
                 "project IN {projects} AND span_id IN {ids:Array(String)} ORDER BY start_ns DESC",
                 projects, with_length(span_ids, 16));
 }
 
 // Reads the place, then the spans: deleted spans leave their place behind.
-Result<std::vector<Found>> SpanLookup::traces(const std::vector<std::string>& projects,
-                                              const std::vector<std::string>& trace_ids) {
+Result<std::vector<FoundPlace>> SpanLookup::traces(const std::vector<std::string>& projects,
+                                                   const std::vector<std::string>& trace_ids) {
     return find("SELECT toString(trace_id) AS id, toString(project) AS place, '' FROM hone.spans WHERE project IN "
                 "{projects} AND trace_id IN {ids:Array(String)} AND start_ns >= (SELECT min(first_ns) "
                 "FROM hone.trace_times WHERE project IN {projects} AND trace_id IN {ids:Array(String)}) "
@@ -83,8 +83,8 @@ Result<std::vector<Found>> SpanLookup::traces(const std::vector<std::string>& pr
                 projects, with_length(trace_ids, 32));
 }
 
-Result<std::vector<Found>> SpanLookup::chat_sessions(const std::vector<std::string>& projects,
-                                                     const std::vector<std::string>& names) {
+Result<std::vector<FoundPlace>> SpanLookup::chat_sessions(const std::vector<std::string>& projects,
+                                                          const std::vector<std::string>& names) {
     return find("SELECT chat_session AS id, toString(project) AS place, '' FROM hone.spans WHERE project IN "
                 "{projects} AND chat_session IN {ids:Array(String)} GROUP BY id, place ORDER BY "
                 "max(start_ns) DESC",
@@ -94,9 +94,10 @@ Result<std::vector<Found>> SpanLookup::chat_sessions(const std::vector<std::stri
 Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,
                                                                 const std::vector<std::string>& names) {
     std::vector<std::string> traces;
-    for (Found& found : TRY(find("SELECT DISTINCT toString(trace_id) AS id, '', '' FROM hone.spans WHERE project IN "
-                                 "{projects} AND chat_session IN {ids:Array(String)}",
-                                 {project}, names)))
+    for (FoundPlace& found :
+         TRY(find("SELECT DISTINCT toString(trace_id) AS id, '', '' FROM hone.spans WHERE project IN "
+                  "{projects} AND chat_session IN {ids:Array(String)}",
+                  {project}, names)))
         traces.push_back(std::move(found.id));
     return traces;
 }

@@ -11,7 +11,7 @@
 namespace hone::telemetry {
 
 // Where something lies. An id may be found in several projects: the one used last comes first.
-struct Found {
+struct FoundPlace {
     std::string id; // span id, trace id, or the chat session's name
     std::string project;
     std::string trace_id; // of a span
@@ -21,19 +21,19 @@ class SpanLookup {
 public:
     explicit SpanLookup(ClickHouse& engine) : m_engine(engine) {}
 
-    Result<std::vector<Found>> spans(const std::vector<std::string>& projects,
-                                     const std::vector<std::string>& span_ids);
-    Result<std::vector<Found>> traces(const std::vector<std::string>& projects,
-                                      const std::vector<std::string>& trace_ids);
-    Result<std::vector<Found>> chat_sessions(const std::vector<std::string>& projects,
-                                             const std::vector<std::string>& names);
+    Result<std::vector<FoundPlace>> spans(const std::vector<std::string>& projects,
+                                          const std::vector<std::string>& span_ids);
+    Result<std::vector<FoundPlace>> traces(const std::vector<std::string>& projects,
+                                           const std::vector<std::string>& trace_ids);
+    Result<std::vector<FoundPlace>> chat_sessions(const std::vector<std::string>& projects,
+                                                  const std::vector<std::string>& names);
     // The traces that have a span in one of these chat sessions.
     Result<std::vector<std::string>> traces_of_sessions(const std::string& project,
                                                         const std::vector<std::string>& names);
 
 private:
-    Result<std::vector<Found>> find(const std::string& sql, const std::vector<std::string>& projects,
-                                    const std::vector<std::string>& ids);
+    Result<std::vector<FoundPlace>> find(const std::string& sql, const std::vector<std::string>& projects,
+                                         const std::vector<std::string>& ids);
 
     ClickHouse& m_engine;
 };
