@@ -23,7 +23,7 @@ std::shared_ptr<const Redactor> make_credentials_redactor() {
                   "http.request.header.authorization",
                   "http.request.header.x-api-key",
                   "http.request.header.cookie"};
-    rules.patterns = {R"(\bhone_[A-Za-z0-9_-]{20,})", R"((?i)\bbasic\s+[A-Za-z0-9+/=_-]{16,})",
+    rules.patterns = {R"(\bhone_[A-Za-z0-9_-]{43})", R"((?i)\bbasic\s+[A-Za-z0-9+/=_-]{16,})",
                       R"((?i)\\*"(?:authorization|x-api-key|api[_-]?key)\\*"\s*:\s*\\*"[^"\\]{8,})"};
     rules.secrets = true;
     auto made = Redactor::make(rules);
