@@ -105,7 +105,7 @@ def test_files_of_a_process_that_cannot_be_inspected(binary, stack):
 
 
 def test_files_that_are_moved_past_the_walk(binary, stack):
-    """Gain: as much of the host's disk as there is: whoever watches the reader moves the files to where it has read already."""
+    """Gain: as much of the host's disk as there is: a worker that watches the reader moves the files to where it has read already."""
     assert_hidden_files_count(binary, stack, "moved")
 
 

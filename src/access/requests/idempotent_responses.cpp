@@ -33,8 +33,8 @@ Result<std::optional<KeptResponse>> IdempotentResponses::begin(const Caller& cal
         const auto row = rows.front();
         if (row.text(0) != request_hash) return conflict("the Idempotency-Key was used for another request");
         if (row.integer(1) == running)
-            return conflict(
-                "a request with this Idempotency-Key is running, or was interrupted: check its effect, then use a new key");
+            return conflict("a request with this Idempotency-Key is running, or was interrupted: check its effect, "
+                            "then use a new key");
         if (row.integer(1) == not_kept)
             return conflict(
                 "this request was carried out already; its response held a secret or was not JSON, and was not kept");

@@ -73,7 +73,7 @@ bool is_plain(std::string_view encoding) {
 }
 
 // What is written into a cache costs more than input: up to twice as much for the longest lifetime.
-telemetry::Price dearest(const telemetry::Price& price, ModelApi api) {
+telemetry::Price highest_price(const telemetry::Price& price, ModelApi api) {
     telemetry::Price made = price;
     made.input = std::max(price.cache_write, api == ModelApi::messages ? price.input * 2 : price.input);
     return made;
@@ -105,7 +105,7 @@ CallEstimate ModelExchange::estimate(const ModelRequest& request, size_t body_by
     tokens.output = request.max_output_tokens.value_or(most_output_of(m_call.requested_model)) * request.completions;
     const telemetry::Price* price = price_of(m_call.requested_model);
     if (price == nullptr) return {tokens.total(), 0, false};
-    return {tokens.total(), telemetry::cost_nano_usd(dearest(*price, m_route.api), tokens), true};
+    return {tokens.total(), telemetry::cost_nano_usd(highest_price(*price, m_route.api), tokens), true};
 }
 
 Result<> ModelExchange::check(const RequestHead& head, std::string_view body, const skill::ModelEndpoint& endpoint) {
@@ -421,8 +421,8 @@ void ModelExchange::abandon() {
 }
 
 // What the provider has probably charged without reporting it. For an abandoned call this is the most that it can use:
-// otherwise a worker would only have to close its connections early. For a response that broke off by itself it is an
-// estimate: the input, if it was not reported, and the output that was seen.
+// otherwise a worker would only have to close its connections early. For a response that was interrupted elsewhere it
+// is an estimate: the input, if it was not reported, and the output that was seen.
 telemetry::Tokens ModelExchange::unreported_tokens() const {
     const ModelUsage& usage = m_call.usage;
     telemetry::Tokens unreported;
@@ -441,7 +441,7 @@ void ModelExchange::set_cost(UsageRow& row, const telemetry::Tokens& unreported)
     if (!m_call.usage.model.empty()) price = price_of(m_call.usage.model);
     if (price == nullptr) price = price_of(m_call.requested_model);
     if (price == nullptr) return;
-    const telemetry::Price rest = m_is_abandoned ? dearest(*price, m_route.api) : *price;
+    const telemetry::Price rest = m_is_abandoned ? highest_price(*price, m_route.api) : *price;
     row.cost_nano_usd = telemetry::cost_nano_usd(*price, row.tokens) + telemetry::cost_nano_usd(rest, unreported);
     // Anthropic's cache of one hour: its writes cost twice the input, those of the price table live for five minutes.
     row.cost_nano_usd = *row.cost_nano_usd +

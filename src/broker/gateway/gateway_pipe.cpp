@@ -133,7 +133,7 @@ bool has_left(const Channel& client) {
 }
 
 Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                  Duration idle) {
+                                    Duration idle) {
     constexpr int most_interim = 8;
     for (int i = 0; i < most_interim; ++i) {
         if (other.buffer().empty()) {

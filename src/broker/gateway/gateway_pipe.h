@@ -30,7 +30,7 @@ bool has_left(const Channel& client);
 
 // The head of the final response; interim ones are skipped.
 Result<ResponseHead> await_response(Channel& other, const Channel& client, std::string_view method, Duration first_byte,
-                                  Duration idle);
+                                    Duration idle);
 
 // The part of a response's body that arrives within `limit` bytes and a few seconds; for the text of an error.
 std::string read_some_body(Channel& other, const ResponseHead& head, size_t limit);

@@ -226,7 +226,7 @@ TEST_CASE("plain deltas are recognised without being parsed, and count the same"
             .tokens == Tokens{4, 0, 0, 1, 0});
 }
 
-TEST_CASE("a response that was not read to its end has final numbers only where the provider says so") {
+TEST_CASE("a response that was not read to its end has final numbers only where the provider has sent them") {
     const auto is_final = [](ModelApi api, ResponseFormat form, std::string_view body) {
         UsageMeter meter(api, form);
         meter.observe(body);

@@ -1,6 +1,6 @@
 // What agents do wrong without any span that fails, read from whole traces: results without the tools they need,
 // repeated steps, calls that no tool takes, instructions not followed, traces without a result. Each function returns
-// where it saw it and why it is believed. Pure; any thread.
+// where it was seen and the reason for it. Pure; any thread.
 #pragma once
 
 #include "signal/detect/trace_sample.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t longest_text = 8000;  // bytes of a message that are read
 constexpr size_t longest_detail = 300; // bytes of a cause that are kept
-constexpr size_t template_length = 10; // words that tell causes apart
+constexpr size_t template_length = 10; // words that distinguish causes
 
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';

@@ -51,7 +51,7 @@ TEST_CASE("causes that differ in quoted code, arguments and numbers have one tem
           templated("TypeError: f() takes 2 positional arguments"));
 }
 
-TEST_CASE("limits of a provider are told apart from failures of the call") {
+TEST_CASE("limits of a provider are distinguished from failures of the call") {
     CHECK(is_provider_limit("openai.RateLimitError", ""));
     CHECK(is_provider_limit("", "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}"));
     CHECK(is_provider_limit("HTTPError", "429 Too Many Requests"));

@@ -1,4 +1,4 @@
-// Genkit: actions with their subtype, input and output as JSON. The provider's own answer is in output.raw.
+// Genkit: actions with their subtype, input and output as JSON. The provider's own response is in output.raw.
 #include "telemetry/span/convention.h"
 #include "telemetry/span/usage_json.h"
 

@@ -13,7 +13,7 @@ constexpr ConventionKey litellm_keys[] = {
 
 void complete_litellm(const KnownAttributes& known, Draft& draft) {
     if (draft.span.kind == SpanKind::unknown && draft.scope == "litellm") draft.span.kind = SpanKind::chain;
-    // Where the provider sent no id, LiteLLM's own stands there: it names no answer.
+    // Where the provider sent no id, LiteLLM's own is there: it names no response.
     if (draft.span.response_id == known.text_of("litellm.call_id")) draft.span.response_id = {};
 }
 

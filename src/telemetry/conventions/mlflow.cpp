@@ -31,7 +31,7 @@ void complete_mlflow(const KnownAttributes& known, Draft& draft) {
     const std::string_view output = known.text_of("mlflow.spanOutputs");
     if (const auto json = known.text_of("mlflow.chat.tokenUsage"); !json.empty()) {
         draft.usage = read_usage_json(AttributeJson(json));
-        // The provider's answer has the details that MLflow leaves out.
+        // The provider's response has the details that MLflow leaves out.
         if (span.kind == SpanKind::llm && !draft.usage.reasoning && output.starts_with('{'))
             draft.usage.reasoning = read_usage_json(AttributeJson(output), "/usage").reasoning;
     }

@@ -38,7 +38,7 @@ constexpr ConventionKey openinference_keys[] = {
     {"tag.tags", Fact::tags},
 };
 
-// The id that starts the provider's answer: {"id":"msg_1",…}.
+// The id that starts the provider's response: {"id":"msg_1",…}.
 std::string_view leading_id(std::string_view json) {
     for (const std::string_view start : {R"({"id":")", R"({"id": ")"}) {
         if (!json.starts_with(start)) continue;

@@ -6,7 +6,7 @@ namespace hone::telemetry {
 namespace {
 
 constexpr ConventionKey pydantic_ai_keys[] = {
-    {"pydantic_ai.all_messages", Fact::own}, // the conversation up to the answer: conversation.cpp divides it
+    {"pydantic_ai.all_messages", Fact::own}, // the conversation up to the response: conversation.cpp divides it
     {"all_messages_events", Fact::own},
     {"final_result", Fact::output},
     {"tool_arguments", Fact::input},

@@ -1,4 +1,4 @@
-// Vercel's AI SDK 5 to 7. Each model call (ai.generateText.doGenerate) lies in a span that repeats its usage
+// Vercel's AI SDK 5 to 7. Each model call (ai.generateText.doGenerate) is in a span that repeats its usage
 // (ai.generateText). Version 7 uses GenAI's keys and adds its own for settings and details of usage.
 #include "telemetry/span/convention.h"
 #include "telemetry/span/usage_json.h"

@@ -227,7 +227,7 @@ Result<Accepted> Ingest::take(otlp::Batch& batch, std::string_view space, std::s
     accepted.sequence = appended.value();
     m_loader.accepted(accepted.sequence, intake.ledger());
     m_quotas.save_soon();
-    // Log records that came while this was on its way were not seen above.
+    // Log records that arrived meanwhile were not seen above.
     if (m_parts && m_parts->generation() != parts_before)
         m_parts->request_join(intake.keys_with_logs(), accepted.sequence + 1);
     return accepted;

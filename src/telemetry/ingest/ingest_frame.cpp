@@ -7,8 +7,8 @@ namespace hone::telemetry {
 
 namespace {
 
-// 1: rows without the columns from repeated_usage to metadata. 3: the ledger also counts log records and metric points; it
-// is written only where there are any.
+// 1: rows without the columns from repeated_usage to metadata. 3: the ledger also counts log records and metric points;
+// it is written only where there are any.
 constexpr uint64_t first_frame_version = 1;
 constexpr uint64_t frame_version = 2;
 constexpr uint64_t frame_version_with_records = 3;

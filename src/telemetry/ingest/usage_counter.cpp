@@ -24,7 +24,7 @@ struct Sum {
     bool is_empty() const { return tokens.total() == 0 && cost == 0; }
 };
 
-// How much a count says: more tokens first (a part was not seen elsewhere), then more details.
+// How much a count contains: more tokens first (a part was not seen elsewhere), then more details.
 std::pair<int64_t, int> weight(const Tokens& tokens) {
     return {tokens.total(), (tokens.cache_read > 0) + (tokens.cache_write > 0) + (tokens.reasoning > 0)};
 }

@@ -51,7 +51,7 @@ public:
 
     // A span that is new, changed or read from the store.
     void put(const std::string& trace, const Call& call);
-    // The spans whose decision is another than is_counted said, of the traces that changed since the last time.
+    // The spans whose decision differs from is_counted, of the traces that changed since the last time.
     std::vector<Change> settle();
     // As settled; false for a span that is not known.
     bool is_counted(const std::string& trace, uint64_t span);
@@ -68,7 +68,7 @@ private:
 
     private:
         static constexpr size_t words = (1 << 20) / 8;
-        static constexpr size_t most = 800'000; // one in a hundred answers is a wrong "perhaps" then
+        static constexpr size_t most = 800'000; // one in a hundred results is a wrong "perhaps" then
         std::vector<uint64_t> m_old, m_new;
         size_t m_count = 0;
     };

@@ -99,7 +99,7 @@ TEST_CASE("each model call counts once, in whatever order and pieces its spans a
     }
 }
 
-TEST_CASE("traces over the limit are dropped, oldest first, and may be asked for") {
+TEST_CASE("traces over the limit are dropped, oldest first, and can be requested") {
     UsageCounter counter(10);
     CHECK(!counter.may_be_forgotten("trace 0"));
     for (uint64_t i = 0; i < 30; ++i) {

@@ -1,6 +1,6 @@
 // The table of conventions: how instrumentations name what the one span model holds. A convention is one file here: a
-// list of attribute keys, each with the field that it fills, and a function for what no single attribute says. A new
-// convention is one new file and one line in convention.cpp, whose order decides which of two attributes counts.
+// list of attribute keys, each with the field that it fills, and a function for what no single attribute contains. A
+// new convention is one new file and one line in convention.cpp, whose order decides which of two attributes counts.
 // Internal to telemetry/span; read-only tables, any thread.
 #pragma once
 
@@ -79,7 +79,7 @@ struct Convention {
     std::array<std::string_view, 2> metadata_prefixes = {}; // keys that start so hold one value of metadata each
 };
 
-// A span on its way into the one model.
+// A span that is converted to the one model.
 struct Draft {
     otlp::Batch& batch; // owns texts that have to be made
     const otlp::Span& raw;

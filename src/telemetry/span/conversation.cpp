@@ -233,18 +233,18 @@ std::vector<Message> first_readable(const KnownAttributes& known, Fact fact, std
 }
 
 size_t count_silent(const std::vector<Message>& messages) {
-    return static_cast<size_t>(std::count_if(messages.begin(), messages.end(), says_nothing));
+    return static_cast<size_t>(std::count_if(messages.begin(), messages.end(), is_blank));
 }
 
 // Messages spread over keys win, unless some of them show nothing and another attribute shows them whole.
 void complete_messages(std::vector<Message>& messages, std::vector<Message> others) {
     const size_t silent = count_silent(messages);
     const bool is_frame_only = std::all_of(messages.begin(), messages.end(), [](const Message& message) {
-        return message.role == "system" || says_nothing(message);
+        return message.role == "system" || is_blank(message);
     });
     if (is_frame_only || (silent > 0 && others.size() >= messages.size() - silent))
         messages = others.empty() ? std::move(messages) : std::move(others);
-    messages.erase(std::remove_if(messages.begin(), messages.end(), says_nothing), messages.end());
+    messages.erase(std::remove_if(messages.begin(), messages.end(), is_blank), messages.end());
 }
 
 std::vector<Message> from_value(const otlp::Value* value, std::string_view default_role) {
@@ -269,7 +269,7 @@ void add_event_message(const otlp::Event& event, Conversation& result) {
     if (const auto* id = otlp::find(event.attributes, "id")) message.tool_call_id = plain_text(*id);
     if (const auto* calls = otlp::find(event.attributes, "tool_calls"))
         message.tool_calls = read_tool_calls(plain_text(*calls));
-    if (target.size() < most_entries && !says_nothing(message)) target.push_back(std::move(message));
+    if (target.size() < most_entries && !is_blank(message)) target.push_back(std::move(message));
 }
 
 void add_events(const otlp::Span& span, Conversation& result) {
@@ -282,16 +282,16 @@ void add_events(const otlp::Span& span, Conversation& result) {
     }
 }
 
-// Vercel's answer lies in several attributes.
+// Vercel's response is in several attributes.
 void add_vercel_response(const KnownAttributes& known, Conversation& result) {
     if (!result.output.empty()) return;
     Message message{"assistant", std::string(known.text_of("ai.response.text")), {}, {}};
     if (message.content.empty()) message.content = known.text_of("ai.response.object");
     message.tool_calls = read_tool_calls(known.text_of("ai.response.toolCalls"));
-    if (!says_nothing(message)) result.output.push_back(std::move(message));
+    if (!is_blank(message)) result.output.push_back(std::move(message));
 }
 
-// The whole conversation of an agent: what follows the last message of another is the answer.
+// The whole conversation of an agent: what follows the last message of another is the response.
 void add_whole_conversation(const KnownAttributes& known, Conversation& result) {
     if (!result.input.empty()) return;
     for (const std::string_view key : {"pydantic_ai.all_messages", "all_messages_events"}) {

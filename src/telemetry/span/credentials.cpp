@@ -174,7 +174,7 @@ bool may_begin_at_underscore(std::string_view text, size_t at, char before, char
     }
 }
 
-// Cheap, because most hints are none: the letters beside one decide whether it is worth a look.
+// Cheap, because most hints are none: the letters beside one decide whether it is read further.
 bool may_begin(std::string_view text, size_t at) {
     const char before = at > 0 ? text[at - 1] : ' ';
     const char after = at + 1 < text.size() ? text[at + 1] : ' ';

@@ -1,5 +1,5 @@
 // Finds credentials in attributes and texts: Authorization headers, API keys and tokens of known shapes. Fast enough to
-// look at every text of every span: one pass that stops only at letters which such a text must contain. Pure.
+// scan every text of every span: one pass that stops only at letters which such a text must contain. Pure.
 #pragma once
 
 #include <optional>

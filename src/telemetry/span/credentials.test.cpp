@@ -49,7 +49,7 @@ TEST_CASE("keys and headers inside texts are taken out, and nothing else") {
         CHECK_MESSAGE(!without_credentials(text), text);
 }
 
-TEST_CASE("a credential is found wherever it lies in a text") {
+TEST_CASE("a credential is found anywhere in a text") {
     std::mt19937_64 random(test_seed());
     const std::string key = "sk-" + made_up(40);
     for (int i = 0; i < 2000; ++i) {

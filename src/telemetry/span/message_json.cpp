@@ -228,7 +228,7 @@ void add_calls(const dom::object& object, Reading& reading) {
 }
 
 void push(std::vector<Message>& messages, Message message) {
-    if (!says_nothing(message) && messages.size() < most_messages) messages.push_back(std::move(message));
+    if (!is_blank(message) && messages.size() < most_messages) messages.push_back(std::move(message));
 }
 
 void finish_message(Reading&& reading, std::vector<Message>& messages) {
@@ -365,7 +365,7 @@ private:
         if (has_words || has_any(object, {"tool_calls", "toolCalls", "parts"}) ||
             (has_any(object, {"content"}) && !has_any(object, {"id"})) || type == "message" || is_part(object))
             read_message(object, m_default_role, m_chat.messages);
-        else if (const auto content = member(object, "content")) { // the answer of Anthropic or Gemini, without role
+        else if (const auto content = member(object, "content")) { // the response of Anthropic or Gemini, without role
             dom::array parts;
             dom::object inner;
             if (content->get(parts) == simdjson::SUCCESS || content->get(inner) == simdjson::SUCCESS)
@@ -433,7 +433,7 @@ private:
         return false;
     }
 
-    // What lies around messages: answers, steps of graphs, arguments of a wrapped function.
+    // What surrounds messages: responses, steps of graphs, arguments of a wrapped function.
     bool read_wrapper(const dom::object& object, int depth) {
         for (const char* name : {"generations", "choices", "candidates", "message", "update", "output", "args",
                                  "kwargs", "response", "result", "return_values"}) {

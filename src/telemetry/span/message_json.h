@@ -29,7 +29,7 @@ std::optional<std::string> unwrap_tool_result(std::string_view json);
 // System text of a request: {"system":…}, {"instructions":…}, {"config":{"system_instruction":…}}.
 std::string read_system_text(std::string_view json);
 
-inline bool says_nothing(const Message& message) {
+inline bool is_blank(const Message& message) {
     return message.content.empty() && message.tool_calls.empty();
 }
 

@@ -25,7 +25,7 @@ std::string role_name(std::string_view role);
 std::string error_type_of(std::string_view message);
 // The model that a provider's message names: "Rate limit reached for gpt-4o in organization …" -> "gpt-4o"; else "".
 std::string_view model_in_error(std::string_view message);
-// Whether a type says no more than that something failed: "Error", "Exception".
+// Whether a type shows only that something failed: "Error", "Exception".
 bool is_vague_error(std::string_view type);
 // The message without the stack that JavaScript appends.
 std::string_view without_stack(std::string_view message);

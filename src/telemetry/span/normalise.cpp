@@ -125,7 +125,7 @@ std::string last_words(const std::vector<Message>& messages, std::string_view ro
     return {};
 }
 
-// Of an agent the question and the answer, of a model call every message.
+// Of an agent the first message and the last, of a model call every message.
 std::string shown(const Span& span, const std::vector<Message>& messages, std::string_view role) {
     if (span.kind == SpanKind::agent || span.kind == SpanKind::chain)
         if (std::string words = last_words(messages, role); !words.empty()) return words;
@@ -191,7 +191,7 @@ void read_exception(const KnownAttributes& known, Draft& draft) {
     fill(span.exception_message, without_stack(known.text(Fact::error_message)));
 }
 
-// What a failed span says elsewhere: in its status, its output, the HTTP status.
+// What a failed span reports elsewhere: in its status, its output, the HTTP status.
 void complete_exception(const KnownAttributes& known, Draft& draft) {
     Span& span = draft.span;
     if (span.status != otlp::StatusCode::error) return;
@@ -206,7 +206,7 @@ void complete_exception(const KnownAttributes& known, Draft& draft) {
                 span.exception_type = draft.batch.keep(std::to_string(static_cast<int>(*number)));
     fill(span.exception_type, known.text(Fact::error_type));
     if (span.kind == SpanKind::llm) fill(span.model, model_in_error(span.status_message.substr(0, 4096)));
-    if (span.kind != SpanKind::unknown) fill(span.exception_type, "Error"); // it failed, and nothing says more
+    if (span.kind != SpanKind::unknown) fill(span.exception_type, "Error"); // it failed, and nothing shows why
     if (span.status_message.find("\n    at ") != std::string_view::npos)
         span.status_message = without_stack(span.status_message);
 }

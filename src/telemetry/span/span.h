@@ -79,7 +79,7 @@ struct Span {
     std::string_view chat_session;
     std::string_view tool_name;
     std::string_view finish_reason;
-    std::string_view response_id; // the provider's id of the answer
+    std::string_view response_id; // the provider's id of the response
     int64_t first_token_ns = 0;   // from the start to the first token; 0: not known
     std::vector<std::string_view> tags;
     std::vector<std::pair<std::string_view, std::string_view>> metadata; // what the application attached, by name

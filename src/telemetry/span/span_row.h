@@ -33,7 +33,7 @@ struct SpanRowHead {
 };
 bool read_span_row_head(std::string_view row, SpanRowHead& head);
 
-// What decides whether a row's tokens and cost count, and where they lie in it.
+// What decides whether a row's tokens and cost count, and where they are in it.
 struct SpanRowUsage {
     std::string_view parent_id;
     SpanKind kind = SpanKind::unknown;

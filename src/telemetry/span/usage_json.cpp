@@ -25,7 +25,7 @@ ReportedUsage read_usage_json(const AttributeJson& json, std::string_view under)
                     "/output_token_details/reasoning", "/outputTokenDetails/reasoningTokens", "/thoughts_token_count",
                     "/thoughtsTokenCount", "/thoughtsTokens", "/reasoningTokens", "/reasoning_tokens"},
                    under);
-    // Langfuse's buckets and Anthropic's counts lie beside it, if no total says otherwise.
+    // Langfuse's buckets and Anthropic's counts are beside it, unless a total shows otherwise.
     const auto beside_read =
         json.whole({"/cache_read_input_tokens", "/input_cached_tokens", "/input_cache_read"}, under);
     const auto beside_write = json.whole({"/cache_creation_input_tokens", "/input_cache_creation"}, under);

@@ -29,8 +29,8 @@ Result<RunOperations> read_run_batch(std::string_view body);
 // The body of POST /runs and PATCH /runs/{id}.
 Result<RunOperations> read_run(std::string_view body, bool is_patch, std::string_view id = {});
 
-// One span per operation, which must outlive it. A run that cannot be one (no valid id) is counted in `batch.rejected`. `now_ns` is the start
-// of a run that has none.
+// One span per operation, which must outlive it. A run that cannot be one (no valid id) is counted in `batch.rejected`.
+// `now_ns` is the start of a run that has none.
 telemetry::RunParts spans_of_runs(const std::vector<RunOperation>& operations, int64_t now_ns);
 
 // The span id (16 hexadecimal digits) of a run; empty when the id is no UUID.

@@ -1,4 +1,4 @@
-// Log records and metrics over OTLP. What becomes of them: docs/send-traces.md.
+// Log records and metrics over OTLP. How they are used: docs/send-traces.md.
 #include "api/core/drop_in.h"
 #include "api/core/in_path.h"
 #include "api/core/route.h"
