@@ -1,4 +1,4 @@
-// Agents that call a tool again and again with the same input.
+// Agents that call a tool repeatedly with the same input.
 #include "signal/detect/detectors.h"
 #include "signal/detect/statistics.h"
 #include "signal/detect/words.h"
@@ -28,10 +28,11 @@ Result<> detect_tool_loops(Survey& survey, std::vector<Candidate>& found) {
         Candidate candidate;
         candidate.detector = Detector::tool_loop;
         candidate.subject = name;
-        candidate.title = fmt::format("The agent calls {} again and again with the same input", shown);
+        candidate.title = fmt::format("The agent calls {} repeatedly with the same input", shown);
         candidate.explanation = fmt::format(
             "In {} traces ({} of those that use it) {} is called at least six times while at most every third call has "
-            "an input of its own. The tool's result does not seem to show the agent that another call is of no use.",
+            "an input of its own. The tool's result does not seem to show the agent that repeating the call will not "
+            "help.",
             row.integer(1), percent(share), shown);
         candidate.severity = share >= 0.2 ? Severity::high : Severity::medium;
         candidate.filter = "kind = tool and name = " + quote_filter(name);

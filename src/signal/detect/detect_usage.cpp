@@ -12,7 +12,7 @@ namespace {
 
 constexpr double least_usage_ratio = 1.5;
 constexpr double least_tokens = 150;
-constexpr double spike = 2; // times the dearest hour of the baseline
+constexpr double spike = 2; // times the most expensive hour of the baseline
 constexpr size_t least_hours = 12;
 constexpr int64_t least_cost_nano_usd = 10'000'000; // a cent in the hour
 
@@ -52,7 +52,7 @@ Result<> detect_tokens(Survey& survey, std::vector<Candidate>& found) {
 
 Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
     // Only whole hours of the window are compared with whole hours before it.
-    int64_t dearest_before = 0, dearest = 0, dearest_hour = 0;
+    int64_t highest_before = 0, highest = 0, dearest_hour = 0;
     size_t hours_before = 0;
     TRY(survey.query(
         fmt::format("SELECT intDiv(start_ns, {0}) * {0} AS hour, sum(cost_nano_usd) AS cost FROM hone.spans "
@@ -61,28 +61,29 @@ Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
         [&](const ResultRow& row) {
             if (row.integer(0) + hour_ns <= survey.window().from_ns) {
                 ++hours_before;
-                dearest_before = std::max(dearest_before, row.integer(1));
-            } else if (row.integer(0) >= survey.window().from_ns && row.integer(1) > dearest) {
-                dearest = row.integer(1);
+                highest_before = std::max(highest_before, row.integer(1));
+            } else if (row.integer(0) >= survey.window().from_ns && row.integer(1) > highest) {
+                highest = row.integer(1);
                 dearest_hour = row.integer(0);
             }
         }));
-    const double ratio = static_cast<double>(dearest) / static_cast<double>(std::max<int64_t>(1, dearest_before));
-    if (hours_before < least_hours || ratio < spike || dearest < least_cost_nano_usd) return {};
+    const double ratio = static_cast<double>(highest) / static_cast<double>(std::max<int64_t>(1, highest_before));
+    if (hours_before < least_hours || ratio < spike || highest < least_cost_nano_usd) return {};
     Candidate candidate;
     candidate.detector = Detector::cost_spike;
     candidate.subject = "cost per hour";
     candidate.change = ratio;
-    candidate.title = fmt::format("An hour cost {} as much as the dearest one before", times(ratio));
+    candidate.title = fmt::format("An hour cost {} as much as the most expensive earlier hour", times(ratio));
     candidate.explanation = fmt::format(
         "The hour from {} UTC cost {}; in the {} hours before the window none cost more than {}.",
-        to_text(from_ns(dearest_hour)).substr(0, 16), dollars(dearest), hours_before, dollars(dearest_before));
+        to_text(from_ns(dearest_hour)).substr(0, 16), dollars(highest), hours_before, dollars(highest_before));
     candidate.severity = ratio >= 5 ? Severity::high : Severity::medium;
     candidate.filter = fmt::format("cost > 0 and start >= \"{}\" and start < \"{}\"", to_text(from_ns(dearest_hour)),
                                    to_text(from_ns(dearest_hour + hour_ns)));
     candidate.about = "cost|";
     candidate.clear = 3 * ratio;
-    candidate.facts = {{"dearest hour", dollars(dearest)}, {"dearest hour before", dollars(dearest_before)}};
+    candidate.facts = {{"most expensive hour", dollars(highest)},
+                       {"most expensive earlier hour", dollars(highest_before)}};
     found.push_back(std::move(candidate));
     return {};
 }

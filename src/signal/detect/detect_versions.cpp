@@ -115,7 +115,7 @@ public:
         return {};
     }
 
-    Result<> dearer() {
+    Result<> costlier() {
         const auto all =
             TRY(compare_names(m_survey, all_tokens, fmt::format("{} AND kind = 'llm' AND {} > 0", m_owned, all_tokens),
                               m_is_before, m_is_after, m_bind));
@@ -187,7 +187,7 @@ Result<> detect_version_regressions(Survey& survey, std::vector<Candidate>& foun
         for (const Release& release : TRY(releases(survey, source))) {
             Comparison comparison(survey, source, release, found);
             TRY(comparison.slower());
-            TRY(comparison.dearer());
+            TRY(comparison.costlier());
             TRY(comparison.failing());
         }
     return {};

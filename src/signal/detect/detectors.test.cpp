@@ -65,7 +65,7 @@ TEST_CASE("every fault of the demo is found, and nothing else") {
         "version_regression: answer uses 2.0 times as many tokens with version 1.9.0",
         "empty_retrieval: search_articles finds nothing",
         "tool_failure: lookup_order fails: order service did not answer for # within # ms",
-        "tool_loop: The agent calls check_stock again and again with the same input",
+        "tool_loop: The agent calls check_stock repeatedly with the same input",
         "truncated_output: Outputs of gpt-4o-mini are cut off in answer",
         "unparsable_output: parse_intent cannot parse an output: Expecting value line # column # char #"};
     CHECK(joined(titles(findings)) == joined(expected));
