@@ -52,7 +52,7 @@ Result<> detect_tokens(Survey& survey, std::vector<Candidate>& found) {
 
 Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
     // Only whole hours of the window are compared with whole hours before it.
-    int64_t highest_before = 0, highest = 0, dearest_hour = 0;
+    int64_t highest_before = 0, highest = 0, highest_hour = 0;
     size_t hours_before = 0;
     TRY(survey.query(
         fmt::format("SELECT intDiv(start_ns, {0}) * {0} AS hour, sum(cost_nano_usd) AS cost FROM hone.spans "
@@ -64,7 +64,7 @@ Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
                 highest_before = std::max(highest_before, row.integer(1));
             } else if (row.integer(0) >= survey.window().from_ns && row.integer(1) > highest) {
                 highest = row.integer(1);
-                dearest_hour = row.integer(0);
+                highest_hour = row.integer(0);
             }
         }));
     const double ratio = static_cast<double>(highest) / static_cast<double>(std::max<int64_t>(1, highest_before));
@@ -76,10 +76,10 @@ Result<> detect_cost(Survey& survey, std::vector<Candidate>& found) {
     candidate.title = fmt::format("An hour cost {} as much as the most expensive earlier hour", times(ratio));
     candidate.explanation = fmt::format(
         "The hour from {} UTC cost {}; in the {} hours before the window none cost more than {}.",
-        to_text(from_ns(dearest_hour)).substr(0, 16), dollars(highest), hours_before, dollars(highest_before));
+        to_text(from_ns(highest_hour)).substr(0, 16), dollars(highest), hours_before, dollars(highest_before));
     candidate.severity = ratio >= 5 ? Severity::high : Severity::medium;
-    candidate.filter = fmt::format("cost > 0 and start >= \"{}\" and start < \"{}\"", to_text(from_ns(dearest_hour)),
-                                   to_text(from_ns(dearest_hour + hour_ns)));
+    candidate.filter = fmt::format("cost > 0 and start >= \"{}\" and start < \"{}\"", to_text(from_ns(highest_hour)),
+                                   to_text(from_ns(highest_hour + hour_ns)));
     candidate.about = "cost|";
     candidate.clear = 3 * ratio;
     candidate.facts = {{"most expensive hour", dollars(highest)},
