@@ -1112,6 +1112,12 @@ export interface LedgerView {
   redacted: number;
   /** Bytes of rows written. */
   bytes: number;
+  /** Log records that were taken for a span. */
+  log_records: number;
+  /** Log records that name no span, or were rejected. */
+  log_records_dropped: number;
+  /** Points of metrics, which are dropped. */
+  metric_points: number;
 }
 
 export type LineKind = "context" | "added" | "deleted";
