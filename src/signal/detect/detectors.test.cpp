@@ -171,9 +171,9 @@ TEST_CASE("a small project: failures by place and cause, behaviour of agents, an
         if (i >= 3) add(second, "SearchWeb", "TOOL", "query", i < 6 ? R"({"error":"no such page"})" : "a page", "");
         add(second, "final_answer", "TOOL", "4", "4", "");
     }
-    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "small").ok());
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "agents").ok());
     fixture().wait();
-    const Findings findings = look_at("small", 24, 48, to_ns(now));
+    const Findings findings = look_at("agents", 24, 48, to_ns(now));
     CHECK(joined(titles(findings)) == "error_cluster: Step # fails: NameError: name * is not defined\n"
                                       "reported_error: SearchWeb returns an error as its result: no such page\n"
                                       "unused_tools: agent names its tools and returns a result without calling one\n");
