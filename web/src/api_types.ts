@@ -11,33 +11,33 @@ export type AnnotatorKind = "HUMAN" | "LLM" | "CODE";
 export interface Artifact {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Project of the run. */
   project_id: string;
-  /** Run that left it. */
+  /** Run that saved it. */
   run_id: string;
   kind: ArtifactKind;
   /** Unique among the run's artifacts of its kind; saving it again replaces it. */
   name: string;
-  /** A sentence or two. */
+  /** Summary of one or two sentences. */
   summary: string;
-  /** From the content itself, never as claimed. */
+  /** Detected from the content. */
   media_type: string;
   /** Size. */
   bytes: number;
   /** BLAKE2b of the content. */
   digest: string;
   review: ReviewState;
-  /** Who. */
+  /** Name of the reviewer. */
   reviewer: string | null;
   /** Comment of the reviewer. */
   comment: string;
-  /** When. */
+  /** Time of the review. */
   reviewed_at: string | null;
-  /** When the approval took effect, for kinds that have one. */
+  /** Time at which the approval took effect, for kinds that have an effect. */
   applied_at: string | null;
-  /** When it was saved, the last time. */
+  /** Time at which it was saved last. */
   created_at: string;
 }
 
@@ -48,14 +48,14 @@ export interface Attempt {
   ok: boolean;
   /** HTTP status of a webhook; null without a response, and for mail. */
   status: number | null;
-  /** What to fix; empty when it is ok. */
+  /** Error, and what to fix; empty when it was accepted. */
   problem: string;
   took_ms: number;
 }
 
 export interface AttributeKeyCount {
   key: string;
-  /** Spans. */
+  /** Number of spans. */
   count: number;
 }
 
@@ -70,23 +70,23 @@ export interface AuditEntry {
   actor_name: string;
   /** Resource and action: project_create. */
   action: string;
-  /** Id of what was acted on. */
+  /** Id of the changed object. */
   target: string;
   details: unknown;
   peer: string;
   request_id: string;
-  /** Hash of the entry before. */
+  /** Hash of the previous entry. */
   prev_hash: string;
   /** BLAKE2b over this entry and prev_hash. */
   hash: string;
 }
 
 export interface AuditVerification {
-  /** Every entry is there and unchanged. */
+  /** No entry is missing or changed. */
   ok: boolean;
   /** Entries checked. */
   entries: number;
-  /** Hash of the newest entry; note it elsewhere to detect a cut log. */
+  /** Hash of the newest entry; keep a copy elsewhere to detect a shortened log. */
   head_hash: string;
   first_bad_seq: number | null;
   message: string;
@@ -95,21 +95,21 @@ export interface AuditVerification {
 export interface Automation {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Project its runs are bound to. */
   project_id: string;
-  /** Its name. */
+  /** Name of the project. */
   project_name: string;
   /** Unique in its space. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description: string;
   /** Preset of its runs. */
   preset_id: string | null;
-  /** Its name; null when it was deleted. */
+  /** Name of the preset; null after it was deleted. */
   preset_name: string | null;
-  /** The prompt of each run; a template. */
+  /** Template of the prompt of each run. */
   prompt: string;
   trigger: Trigger;
   /** Scheduled times are recorded and skipped. */
@@ -118,46 +118,46 @@ export interface Automation {
   pause_reason: string;
   overlap: Overlap;
   catch_up: CatchUp;
-  /** It does not fire again within this time. */
+  /** Least time between two firings. */
   cool_off_seconds: number;
   budget: DayBudget;
   spent_today: Spent;
-  /** So many failures in a row pause it; 0: never. */
+  /** It is paused after this many failures in a row; 0: never. */
   failure_limit: number;
-  /** Failures in a row by now. */
+  /** Number of failures in a row. */
   failure_streak: number;
-  /** The part of Hone that it belongs to, such as signal. */
+  /** Component of Hone that manages it, such as signal. */
   managed_by: string | null;
-  /** Whose rights its runs have. */
+  /** User or key whose permissions its runs have. */
   created_by: string;
-  /** When it was made. */
+  /** Time of creation. */
   created_at: string;
-  /** When it was changed last. */
+  /** Time of the last change. */
   updated_at: string;
   /** Its newest slot: a scheduled time and its outcome. */
   last_slot: Slot | null;
-  /** cron: the next firing. metric: the next look. */
+  /** cron: the next firing. metric: the next evaluation. */
   next_at: string | null;
-  /** webhook: the address that takes deliveries. */
+  /** webhook: path that accepts deliveries. */
   hook_path: string | null;
-  /** webhook: signs deliveries. Shown once, when it is made. */
+  /** webhook: secret that signs deliveries. Shown once, when it is created. */
   hook_secret: string | null;
 }
 
 export interface BacklogView {
   /** Acknowledged spans that are not stored yet. */
   spans: number;
-  /** What they take in the span log. */
+  /** Their size in the span log. */
   bytes: number;
-  /** How long the oldest of them has waited. */
+  /** Waiting time of the oldest of them. */
   oldest_wait_seconds: number;
   /** Failed attempts to store spans since the server started. */
   failures: number;
   /** The oldest has waited longer than `span_wait_limit`. */
   is_late: boolean;
-  /** How many wait, how long and why; empty when they are not late. */
+  /** Number of waiting spans, their waiting time and the reason; empty when they are not late. */
   problem: string;
-  /** What to do about it; empty when they are not late. */
+  /** What to do; empty when they are not late. */
   advice: string;
 }
 
@@ -170,19 +170,19 @@ export interface Binding {
 }
 
 export interface Branch {
-  /** Artifact that stands for it. */
+  /** Artifact of the branch. */
   artifact_id: string;
   /** Run that pushed it. */
   run_id: string;
-  /** Repository. */
+  /** Id of the repository. */
   repo_id: string;
-  /** Its name. */
+  /** Name of the repository. */
   repo_name: string;
   /** Name of the branch. */
   branch: string;
   /** Newest revision. */
   revision: number;
-  /** Issue that it is to fix; empty: none. */
+  /** Issue that it fixes; empty: none. */
   fix_of: string;
   policy: ReviewPolicy;
 }
@@ -192,7 +192,7 @@ export interface Budget {
   tokens: number | null;
   /** Cost of one run in millionths of a US dollar. */
   cost_micro_usd: number | null;
-  /** From here on responses to the worker ask it to finish. */
+  /** From this percentage on, requests carry a notice to finish. */
   soft_percent: number;
 }
 
@@ -211,14 +211,14 @@ export interface Ceilings {
   pids: number;
   /** Largest workspace. */
   disk_bytes: number;
-  /** Longest life of one sandbox. */
+  /** Longest time limit of one sandbox. */
   wall_clock_minutes: number;
-  /** Token budget of a run whose settings name no budget; 0: none. */
+  /** Token budget of a run whose settings have no budget; 0: none. */
   default_tokens: number;
 }
 
 export interface Change {
-  /** When. */
+  /** Time of the change. */
   time: string;
   /** Signal, an e-mail address, a key or a run. */
   who: string;
@@ -245,65 +245,65 @@ export interface ChartPoint {
   at: string;
   value: number | null;
   samples: number;
-  /** Below is bad. */
+  /** Lower limit. */
   lower: number | null;
-  /** Above is bad. */
+  /** Upper limit. */
   upper: number | null;
   state: MonitorState;
   note: string;
 }
 
 export interface ChatSession {
-  /** Names the session with its project. */
+  /** Id of the chat session that includes the project. */
   id: string;
-  /** The application's session.id. */
+  /** session.id of the application. */
   session_id: string;
   project_id: string;
   start_time: string;
   end_time: string;
-  /** By start. */
+  /** Traces, sorted by start. */
   traces: SessionTrace[];
-  /** Input, from caches too. */
+  /** Input tokens, including cached ones. */
   token_count_prompt: number;
-  /** Output and reasoning. */
+  /** Output and reasoning tokens. */
   token_count_completion: number;
   token_count_total: number;
 }
 
 export interface ClonedRepo {
-  /** Where it came from. */
+  /** Address that it was cloned from. */
   url: string;
-  /** What was checked out. */
+  /** Commit that was checked out. */
   commit: string;
 }
 
 export interface Comment {
   /** Id. */
   id: string;
-  /** What it is about. */
+  /** Artifact that it belongs to. */
   artifact_id: string;
-  /** First comment of its thread; null: it begins one. */
+  /** First comment of its thread; null: it is the first. */
   reply_to: string | null;
   /** Revision that the lines belong to; 0 for artifacts without revisions. */
   revision: number;
-  /** File; empty: the whole. */
+  /** File; empty: the whole artifact. */
   path: string;
   side: Side;
-  /** Line of that file; null: the file as a whole. */
+  /** Line of that file; null: the whole file. */
   line: number | null;
   /** Markdown. */
   body: string;
-  /** Who wrote it. */
+  /** Name of the author. */
   author: string;
-  /** Who closed the thread. */
+  /** Name of the user who resolved the thread. */
   resolved_by: string | null;
-  /** When the thread was closed; of its first comment. */
+  /** Time at which the thread was resolved; set on its first comment. */
   resolved_at: string | null;
-  /** When it was sent to the session. */
+  /** Time at which it was sent to the session. */
   told_at: string | null;
-  /** When it was written. */
+  /** Time of creation. */
   created_at: string;
-  /** When it was changed. */
+  /** Time of the last change. */
   edited_at: string | null;
   /** The caller wrote it. */
   mine: boolean;
@@ -328,23 +328,23 @@ export interface ComparisonView {
   after: string;
   before: string;
   all: GroupChange;
-  /** The largest first; none without group_by. */
+  /** Groups, the largest first; empty without group_by. */
   groups: GroupChange[];
-  /** There are more groups. */
+  /** There are more groups than shown. */
   is_cut: boolean;
 }
 
 export interface Condition {
   type: ConditionType;
-  /** Which side is bad: above (if not given), below; outside: both, for automatic. */
+  /** Direction: above (if not given) or below the limit triggers; outside, for automatic: both. */
   direction: Direction | null;
-  /** threshold: the limit; change: the ratio (1.5 is half as much again) or difference to the window before; automatic: the limit while there is too little history. */
+  /** threshold: the limit; change: the ratio (1.5 is 50 % more) or difference to the previous window; automatic: the limit while there is too little history. */
   threshold: number | null;
-  /** Stays triggered until it is back beyond this one, so that it does not flap; the threshold if not given. */
+  /** It stays triggered until the value is back beyond this limit, so that it does not flap; the threshold if not given. */
   recover_threshold: number | null;
   /** change: ratio (if not given) or difference. */
   change_by: ChangeBy | null;
-  /** automatic: width of the usual band in robust standard deviations, 1 to 20; 4 if not given. */
+  /** automatic: width of the usual range in robust standard deviations, 1 to 20; 4 if not given. */
   sensitivity: number | null;
 }
 
@@ -368,7 +368,7 @@ export interface DayBudget {
   tokens_per_day: number | null;
   /** Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit. */
   cost_micro_usd_per_day: number | null;
-  /** At this share workers are notified to finish, 1 to 100. */
+  /** From this percentage on, requests carry a notice to finish; 1 to 100. */
   soft_percent: number;
 }
 
@@ -378,37 +378,37 @@ export interface Decision {
   /** Revision that was reviewed. */
   revision: number;
   decision: ReviewState;
-  /** Who. */
+  /** Name of the reviewer. */
   reviewer: string;
   /** Comment. */
   comment: string;
   /** Blocking flags were allowed. */
   allow_protected: boolean;
-  /** An approval of the newest revision. */
+  /** It is an approval of the newest revision. */
   counts: boolean;
-  /** When. */
+  /** Time of the review. */
   created_at: string;
 }
 
 export interface Declared {
   /** Name of the environment variable. */
   name: string;
-  /** Kept encrypted and never shown. */
+  /** Stored encrypted and never shown. */
   secret: boolean;
   required: boolean;
-  /** Of a plain variable. */
+  /** Default of a plain variable. */
   default_value: string;
   help: string;
-  /** Header that carries the secret; empty: authorization, or another header made for credentials that holds the placeholder. */
+  /** Header that carries the secret; empty: authorization, or another credential header that contains the placeholder. */
   header: string;
   /** Value of the header, {} for the secret: Bearer {}. */
   format: string;
-  /** Where the secret may go. */
+  /** Hosts that the secret may be sent to. */
   hosts: Host[];
 }
 
 export interface DeletedSpans {
-  /** How many are gone. */
+  /** Number of deleted spans. */
   spans: number;
 }
 
@@ -443,13 +443,13 @@ export interface Destination {
   /** Unique in the space. */
   name: string;
   type: DestinationType;
-  /** What may be shown: the host of a hook, the addresses of mail. */
+  /** Host of a webhook, or addresses of email. */
   target: string;
   /** Kinds of notices it receives; empty: all. */
   kinds: Kind[];
-  /** Whose notices it wants; empty: all. Those of the space always. */
+  /** Projects whose notices are sent; empty: all. Notices of the space are always sent. */
   projects: string[];
-  /** Of the message's text; empty: the usual one. */
+  /** Template of the message; empty: the default text. */
   template: string;
   enabled: boolean;
   created_by: string;
@@ -457,11 +457,11 @@ export interface Destination {
   updated_at: string;
   last_sent_at: string | null;
   last_failed_at: string | null;
-  /** Why the last attempt failed; empty when it did not. */
+  /** Error of the last attempt; empty: none. */
   last_problem: string;
-  /** Notices that wait to be delivered. */
+  /** Notices that are not delivered yet. */
   pending: number;
-  /** Of a webhook; only in the response that created it. */
+  /** Signing secret of a webhook; only in the response that creates it. */
   signing_secret: string | null;
 }
 
@@ -488,26 +488,26 @@ export interface DiffLine {
   old_line: number | null;
   /** Number in the new file; null for a deleted line. */
   new_line: number | null;
-  /** The line, without its end. */
+  /** The line, without its line end. */
   content: string;
   /** The file ends here without a line end. */
   no_newline: boolean;
-  /** The line is longer than what is shown. */
+  /** The line is longer than the shown text. */
   cut: boolean;
 }
 
 export interface DiffView {
-  /** Revision that is shown. */
+  /** Number of the revision. */
   revision: number;
-  /** From here. */
+  /** Base commit. */
   base_commit: string;
-  /** To here. */
+  /** Head commit. */
   head_commit: string;
   /** Added lines. */
   additions: number;
   /** Deleted lines. */
   deletions: number;
-  /** There is more than can be shown. */
+  /** The diff is larger than the shown part. */
   truncated: boolean;
   /** Changed files; GET …/diff/file has the lines of one. */
   files: FileChange[];
@@ -523,7 +523,7 @@ export interface DiskView {
   oldest: string | null;
   /** Start of the newest span. */
   newest: string | null;
-  /** 0: forever. */
+  /** Days before spans are deleted; 0: never. */
   retention_days: number;
 }
 
@@ -543,27 +543,27 @@ export type EgressMode = "none" | "allowlist" | "open";
 export interface EgressRow {
   /** Counts from 1 within the run. */
   number: number;
-  /** When it was decided. */
+  /** Time of the decision. */
   time: string;
-  /** Whether it could leave. */
+  /** Whether it was allowed. */
   allowed: boolean;
-  /** Method; CONNECT for a tunnel that is passed on as it is. */
+  /** Method; CONNECT for a tunnel that is forwarded unread. */
   method: string;
   /** Host and port. */
   target: string;
-  /** Whether it was encrypted on the way out. */
+  /** Whether the connection to the host was encrypted. */
   tls: boolean;
   /** Path, without the query. */
   path: string;
-  /** What decided it. */
+  /** Rule that decided. */
   rule: string;
-  /** Why. */
+  /** Reason of the decision. */
   reason: string;
-  /** Names of the secrets that were put in. */
+  /** Names of the secrets that the broker added. */
   secrets: string[];
-  /** Whether it is over. */
+  /** Whether it has ended. */
   ended: boolean;
-  /** Status of the response; null for a tunnel, or without one. */
+  /** Status of the response; null for a tunnel, or without a response. */
   status: number | null;
   /** Address of the connection. */
   address: string | null;
@@ -571,41 +571,41 @@ export interface EgressRow {
   sent_bytes: number | null;
   /** Bytes of the response. */
   received_bytes: number | null;
-  /** How long it took. */
+  /** Duration in microseconds. */
   took_us: number | null;
-  /** What went wrong on the way. */
+  /** Error. */
   failure: string | null;
 }
 
 export interface EncryptionState {
   /** Id of the master key; it does not reveal the key. */
   master_key: string;
-  /** Where it comes from: file, environment or command. */
+  /** Source of the master key: file, environment or command. */
   source: string;
-  /** One per space that has secrets, and one of the installation. */
+  /** Number of data keys: one per space that has secrets, and one of the installation. */
   data_keys: number;
-  /** Secrets of the whole installation. */
+  /** Number of secrets of the whole installation. */
   secrets: number;
-  /** When the oldest data key was made. */
+  /** Time of creation of the oldest data key. */
   oldest_data_key_at: string | null;
 }
 
 export interface EnvMatch {
-  /** As in the text. */
+  /** Name in the text. */
   name: string;
-  /** Variable of the skill that it would set. */
+  /** Variable of the skill that it sets. */
   variable: string;
-  /** It would be kept as a secret. */
+  /** It is stored as a secret. */
   secret: boolean;
-  /** It has a value already. */
+  /** It replaces an existing value. */
   replaces: boolean;
   line: number;
 }
 
 export interface EnvPreview {
-  /** What would be set. */
+  /** Variables that would be set. */
   matches: EnvMatch[];
-  /** Names that the skill does not have; they would be left out. */
+  /** Names that the skill does not have; they are ignored. */
   unknown: string[];
   /** Lines that could not be read. */
   problems: string[];
@@ -616,9 +616,9 @@ export type EvalKind = "human" | "llm" | "code" | "agent";
 export interface EvalNameView {
   target: EvalTarget;
   name: string;
-  /** How many there are. */
+  /** Number of evals. */
   count: number;
-  /** The most frequent ones. */
+  /** The most frequent labels. */
   labels: string[];
 }
 
@@ -630,9 +630,9 @@ export interface EvalView {
   /** Span id, trace id, or the chat session's name. */
   target_id: string;
   name: string;
-  /** Distinguishes several with one name. */
+  /** Distinguishes evals of the same name. */
   identifier: string;
-  /** Who made it. */
+  /** Name of the author. */
   annotator: string;
   kind: EvalKind;
   label: string;
@@ -641,65 +641,65 @@ export interface EvalView {
   metadata: unknown;
   created_at: string;
   updated_at: string;
-  /** Only in the history. */
+  /** It was deleted; only in the history. */
   deleted: boolean;
 }
 
 export interface Evaluator {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Project whose spans it evaluates. */
   project_id: string;
   /** Name of the evals it writes; unique in its project. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description: string;
   /** The spans it evaluates; empty: all. */
   filter: string;
-  /** Which of these match, in the filter language. */
+  /** Filter that a span must match, in the filter language. */
   condition: string;
   /** Label of spans that match. */
   label: string;
-  /** Their score. */
+  /** Score of spans that match. */
   score: number | null;
   /** Label of evaluated spans that do not match; empty: they get no eval. */
   other_label: string;
-  /** Their score. */
+  /** Score of evaluated spans that do not match. */
   other_score: number | null;
   /** Share of the traces it evaluates, 1 to 100. */
   sample_percent: number;
   /** Whether it evaluates new spans. */
   enabled: boolean;
-  /** Issue that it was made from. */
+  /** Issue that it was created from. */
   issue_id: string | null;
-  /** Grows with every change of the rule; evals carry it. */
+  /** Increases with every change of the rule; each eval stores it. */
   revision: number;
-  /** Evals it wrote. */
+  /** Number of evals written. */
   judged: number;
-  /** Of these, for spans that match. */
+  /** Number of evals of spans that match. */
   matched: number;
-  /** Spans received until then are evaluated. */
+  /** Spans received before this time are evaluated. */
   judged_up_to: string;
-  /** When it looked last. */
+  /** Time of the last evaluation. */
   last_at: string | null;
-  /** Why its last look failed; empty: it did not. */
+  /** Error of the last evaluation; empty: none. */
   problem: string;
-  /** Who made it. */
+  /** Name of the user or key that created it. */
   created_by: string;
-  /** When. */
+  /** Time of creation. */
   created_at: string;
-  /** When it was changed last. */
+  /** Time of the last change. */
   updated_at: string;
 }
 
 export interface EvaluatorPreview {
   /** Spans it would have evaluated. */
   spans: number;
-  /** Of these, those that match. */
+  /** Number of these spans that match. */
   matched: number;
-  /** In so many hours until now. */
+  /** Hours covered by the preview. */
   hours: number;
 }
 
@@ -716,17 +716,17 @@ export interface Example {
 
 export interface Explanation {
   method: string;
-  /** As the broker reads it: host in lower case, without query. */
+  /** Address as the broker parses it: host in lower case, without the query. */
   url: string;
-  /** By the rules. A name that leads to a private address is refused even then. */
+  /** Whether the rules allow it. A name that resolves to a private address is rejected in any case. */
   allowed: boolean;
-  /** What decided. */
+  /** Rule that decides. */
   rule: string;
-  /** In one sentence. */
+  /** Reason, in one sentence. */
   reason: string;
-  /** The broker sees method and path; else TLS passes untouched. */
+  /** The broker reads method and path; else TLS is forwarded unread. */
   inspected: boolean;
-  /** Names of the secrets that may be put into this request. */
+  /** Names of the secrets that the broker may add to this request. */
   secrets: string[];
 }
 
@@ -734,7 +734,7 @@ export type Exposure = "brokered" | "env";
 
 export interface FacetValue {
   value: string;
-  /** Spans. */
+  /** Number of spans. */
   count: number;
 }
 
@@ -751,9 +751,9 @@ export interface FileChange {
   /** Path before it; differs for a renamed or copied file. */
   old_path: string;
   change: ChangeKind;
-  /** Mode before, such as 100644; empty when it was not there. */
+  /** Mode before, such as 100644; empty for an added file. */
   old_mode: string;
-  /** Mode after; empty when it is gone. */
+  /** Mode after; empty for a deleted file. */
   new_mode: string;
   /** Added lines. */
   additions: number;
@@ -761,19 +761,19 @@ export interface FileChange {
   deletions: number;
   /** Not text: no lines are shown. */
   binary: boolean;
-  /** Only the first part of its lines is kept. */
+  /** Only the first part of its lines is stored. */
   too_large: boolean;
-  /** A commit of another repository. */
+  /** A submodule: a commit of another repository. */
   submodule: boolean;
   /** A symbolic link. */
   symlink: boolean;
-  /** The name is not UTF-8 or holds control characters. */
+  /** The name is not UTF-8 or has control characters. */
   odd_name: boolean;
 }
 
 export interface FileDiff {
   file: FileChange;
-  /** Changed places, in order. */
+  /** Changed sections, in order. */
   hunks: Hunk[];
 }
 
@@ -787,22 +787,22 @@ export interface FileView {
 
 export interface FilterFieldInfo {
   name: string;
-  /** text, number, duration, money, time, flag, or the allowed words. */
+  /** text, number, duration, money, time, flag, or the allowed values. */
   type: string;
   doc: string;
 }
 
 export interface Fingerprint {
-  /** Computed from detector, project and subject. */
+  /** Hash of detector, project and subject. */
   fingerprint: string;
   detector: Detector;
-  /** Its own title. */
+  /** Title of this fingerprint. */
   title: string;
-  /** The spans it is about. */
+  /** Filter of its spans. */
   filter: string;
-  /** Traces touched in the window of the last scan that found it. */
+  /** Affected traces in the window of the last scan that found it. */
   traces: number;
-  /** Newest span of it. */
+  /** Time of its newest span. */
   last_seen: string;
 }
 
@@ -810,11 +810,11 @@ export interface Flag {
   kind: FlagKind;
   /** An approval must allow it explicitly. */
   blocking: boolean;
-  /** File; empty: the branch as a whole or a commit message. */
+  /** File; empty: the whole branch or a commit message. */
   path: string;
   /** Line of the new file. */
   line: number | null;
-  /** In words; never repeats a secret. */
+  /** Explanation; it never contains a secret. */
   message: string;
 }
 
@@ -823,18 +823,18 @@ export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_te
 export interface FolderInfo {
   /** BLAKE2b of names and contents. */
   hash: string;
-  /** From SKILL.md. */
+  /** Name in SKILL.md. */
   name: string;
-  /** From SKILL.md. */
+  /** Description in SKILL.md. */
   description: string;
   files: number;
   bytes: number;
 }
 
 export interface ForgeHook {
-  /** Where the forge sends its webhook to, behind this server's address. */
+  /** Path on this server that the forge sends its webhook to. */
   path: string;
-  /** Shown once; replaces the one before. */
+  /** Shown once; replaces the previous secret. */
   secret: string;
 }
 
@@ -843,7 +843,7 @@ export interface ForgeIssueDraft {
   title: string;
   /** Markdown. */
   body: string;
-  /** Names this text when it is opened. */
+  /** Identifies this text when the issue is created. */
   digest: string;
 }
 
@@ -852,30 +852,30 @@ export interface GitSource {
   url: string;
   /** Branch, tag or commit; empty: the default branch. */
   ref: string;
-  /** Folder in the repository that holds SKILL.md; empty: the top. */
+  /** Folder in the repository that contains SKILL.md; empty: the top. */
   path: string;
   /** Commit that the folder was fetched from; empty: not fetched yet. Set by the server only. */
   commit: string;
 }
 
 export interface GroupChange {
-  /** Empty for the whole. */
+  /** Empty for all spans. */
   group: string;
   metrics: MetricChange[];
 }
 
 export interface HarnessView {
-  /** As presets name it. */
+  /** Name in presets. */
   name: string;
-  /** For people. */
+  /** Name for people. */
   title: string;
   /** Model protocols it supports; none: it needs no model. */
   protocols: string[];
-  /** Takes a message while it works. */
+  /** Accepts a message during a turn. */
   live_follow_up: boolean;
-  /** Remembers its conversation in a new sandbox. */
+  /** Continues its conversation in a new sandbox. */
   resumes: boolean;
-  /** Can be used on this server. */
+  /** It can be used on this server. */
   ready: boolean;
   /** Installed version. */
   version: string | null;
@@ -888,9 +888,9 @@ export interface Host {
   host: string;
   /** 443 if not given. */
   port: number;
-  /** true if not given; a secret never goes to a host without TLS. */
+  /** true if not given; a secret is never sent to a host without TLS. */
   tls: boolean;
-  /** Such as GET; all if empty. */
+  /** Methods such as GET; empty: all. */
   methods: string[];
   /** Whole path segments: /v1 covers /v1/x, not /v10; * stands for any one segment. */
   path_prefix: string;
@@ -907,23 +907,23 @@ export interface Hunk {
   new_start: number;
   /** Lines of the new file. */
   new_count: number;
-  /** Function or section it is in, as git found it. */
+  /** Function or section that contains it, as git reports it. */
   heading: string;
   /** Lines in order. */
   lines: DiffLine[];
 }
 
 export interface ImportProblemView {
-  /** From 1: the line, or the row of a Parquet file. */
+  /** Number of the line, or of the row of a Parquet file, from 1. */
   line: number;
   reason: string;
 }
 
 export interface ImportReportView {
-  /** Spans on disk; repeated ones count in the ledger only. */
+  /** Accepted spans; duplicates are counted in the ledger only. */
   accepted: number;
   rejected: number;
-  /** The first hundred. */
+  /** The first hundred problems. */
   problems: ImportProblemView[];
   has_more_problems: boolean;
 }
@@ -931,19 +931,19 @@ export interface ImportReportView {
 export type InitFailure = "abort" | "degrade";
 
 export interface InterdiffView {
-  /** Revision that was seen. */
+  /** Earlier revision. */
   from: number;
-  /** Revision that came later. */
+  /** Later revision. */
   to: number;
-  /** They left from different commits: changes of others are in here too. */
+  /** The revisions have different base commits: other changes are included. */
   base_changed: boolean;
   /** Added lines. */
   additions: number;
   /** Deleted lines. */
   deletions: number;
-  /** There is more than can be shown. */
+  /** The diff is larger than the shown part. */
   truncated: boolean;
-  /** What changed from one to the other, with lines. */
+  /** Changes between the revisions, with lines. */
   files: FileDiff[];
 }
 
@@ -952,7 +952,7 @@ export interface Invite {
   space_id: string;
   email: string;
   role: Role;
-  /** The user or key that made it. */
+  /** Name of the user or key that created it. */
   created_by: string;
   created_at: string;
   expires_at: string;
@@ -966,7 +966,7 @@ export interface InviteInfo {
   role: Role;
   space_name: string;
   expires_at: string;
-  /** Accept with the password of the existing account. */
+  /** An account with this address exists; accept with its password. */
   user_exists: boolean;
 }
 
@@ -975,36 +975,36 @@ export type InviteState = "open" | "accepted" | "revoked" | "expired";
 export interface Issue {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
-  /** Project. */
+  /** Id of the project. */
   project_id: string;
-  /** What it is recognised by; a merged issue has more. */
+  /** Fingerprint: hash of detector, project and subject; a merged issue has several. */
   fingerprint: string;
   detector: Detector;
   /** One line of plain text. */
   title: string;
-  /** Why this was found, in words. */
+  /** Why it was found, as text. */
   explanation: string;
   severity: Severity;
   status: Status;
-  /** Why it is muted, dismissed or resolved, or why it came back. */
+  /** Why it is muted, dismissed, resolved or reopened. */
   reason: string;
-  /** Then it is open again; null: until a member opens it. */
+  /** It is reopened then; null: until a member reopens it. */
   muted_until: string | null;
   /** Rank, 0 to 100. */
   score: number;
-  /** What the score is made of. */
+  /** Terms that add up to the score. */
   score_terms: ScoreTerm[];
-  /** Traces touched in the window of the last scan that found it. */
+  /** Affected traces in the window of the last scan that found it. */
   traces: number;
-  /** Of the window's traces. */
+  /** Share of the traces in the window, 0 to 1. */
   share: number;
-  /** Share in the window over share in the time before. */
+  /** Share in the window divided by the share in the baseline. */
   growth: number;
-  /** How sure the finding is, 0 to 1. */
+  /** Confidence of the finding, 0 to 1. */
   confidence: number;
-  /** The spans it is about, in the filter language. */
+  /** Filter of its spans, in the filter language. */
   filter: string;
   /** Numbers that support it. */
   facts: Fact[];
@@ -1012,56 +1012,56 @@ export interface Issue {
   examples: Example[];
   /** Scans that found it. */
   matches: number;
-  /** Of these, while it was muted or dismissed. */
+  /** Scans that found it while it was muted or dismissed. */
   quiet_matches: number;
-  /** How often it came back. */
+  /** How often it was reopened. */
   reopened: number;
   /** User who is responsible for it. */
   assignee: string | null;
-  /** E-mail address. */
+  /** E-mail address of the assignee. */
   assignee_name: string | null;
   /** Run or person that reported it, when no detector did. */
   reported_by: string | null;
-  /** Artifact: the newest investigation. */
+  /** Artifact of the newest investigation. */
   investigation_id: string | null;
-  /** Run that wrote it, or is at it. */
+  /** Run of the investigation. */
   investigation_run: string | null;
-  /** When. */
+  /** Time of the investigation. */
   investigated_at: string | null;
-  /** Run that works, or worked, on a fix. */
+  /** Run that proposes a fix. */
   fix_run: string | null;
-  /** Monitor made from it. */
+  /** Monitor created from it. */
   monitor_id: string | null;
-  /** Evaluator made from it. */
+  /** Evaluator created from it. */
   evaluator_id: string | null;
-  /** Address of the issue on a forge that it is linked to. */
+  /** Address of the linked issue on a forge. */
   forge_issue: string | null;
-  /** Issue that it is a part of now. */
+  /** Issue that it was merged into. */
   merged_into: string | null;
-  /** Oldest span of it that was seen. */
+  /** Time of its oldest span. */
   first_seen: string;
-  /** Newest. */
+  /** Time of its newest span. */
   last_seen: string;
-  /** When it was found. */
+  /** Time at which it was found. */
   created_at: string;
-  /** When anything about it changed. */
+  /** Time of the last change. */
   updated_at: string;
 }
 
 export interface IssueComment {
   /** Id. */
   id: string;
-  /** E-mail address or key. */
+  /** E-mail address or name of a key. */
   author: string;
   /** Plain text or Markdown. */
   text: string;
-  /** When. */
+  /** Time of creation. */
   created_at: string;
 }
 
 export interface IssueDetail {
   issue: Issue;
-  /** What it is recognised by; several after a merge. */
+  /** Fingerprints: hashes of detector, project and subject; several after a merge. */
   fingerprints: Fingerprint[];
 }
 
@@ -1069,13 +1069,13 @@ export interface Key {
   id: string;
   name: string;
   kind: KeyKind;
-  /** The first characters, to recognise it by. */
+  /** First characters of the key, to recognise it. */
   prefix: string;
-  /** The one space it works in. */
+  /** The only space that the key works in. */
   space_id: string;
-  /** Of a personal key. */
+  /** User of a personal key. */
   user_id: string | null;
-  /** Of a service key. */
+  /** Role of a service key. */
   role: Role | null;
   /** Permission names, or all, or read. */
   scopes: string[];
@@ -1100,13 +1100,13 @@ export interface LedgerView {
   /** stored + repeated + pending + rejected, always. */
   received: number;
   stored: number;
-  /** Sent again, and left out. */
+  /** Duplicates, which are not stored again. */
   repeated: number;
-  /** On disk, on their way to the engine. */
+  /** Written to the span log, not stored yet. */
   pending: number;
   rejected: number;
   rejected_by_reason: Record<string, number>;
-  /** Spans with values cut to the limit. */
+  /** Spans with values that were cut to the limit. */
   truncated: number;
   /** Values replaced by redaction. */
   redacted: number;
@@ -1128,56 +1128,56 @@ export interface LoginSession {
   /** To within a minute. */
   last_seen_at: string;
   expires_at: string;
-  /** Address it was made from. */
+  /** Address of the client that logged in. */
   peer: string;
   user_agent: string;
-  /** The one this request came with. */
+  /** The login of this request. */
   current: boolean;
 }
 
 export interface Manifest {
-  /** Preset, when one was used. */
+  /** Id of the preset, if the run has one. */
   preset: string | null;
-  /** Its name at that time. */
+  /** Name of the preset at that time. */
   preset_name: string | null;
-  /** Its version. */
+  /** Version of the preset. */
   preset_version: number | null;
   settings: Settings;
   /** First prompt. */
   prompt: string;
   /** Version of the harness's program. */
   harness_version: string;
-  /** Wall that was used. */
+  /** Isolation tier. */
   tier: string;
-  /** Prepared layers by hash. */
+  /** Hashes of the prepared layers. */
   layers: string[];
   /** Repositories and commits. */
   repos: ClonedRepo[];
   /** Skills and versions. */
   skills: string[];
-  /** Names of the secrets it could use through the broker. */
+  /** Names of the secrets available through the broker. */
   secrets: string[];
-  /** Preset or run that owns the values of sandbox.secret_env; empty: there are none. */
+  /** Preset or run that owns the values of sandbox.secret_env; empty: none. */
   secret_env_of: string;
   /** Oldest span of the project at the start. */
   data_from: string | null;
   /** Newest span of the project at the start. */
   data_to: string | null;
-  /** What fired the automation; in the sandbox as /hone/trigger.json. */
+  /** Values of the trigger; in the sandbox as /hone/trigger.json. */
   trigger: unknown | null;
-  /** What all runs of the automation may spend per day. */
+  /** Budget of all runs of the automation per day. */
   automation_budget: Budget | null;
 }
 
 export interface Me {
   /** null for a service key. */
   user: User | null;
-  /** The API key the request came with. */
+  /** API key of the request. */
   key: Key | null;
   /** The caller's spaces, at most 1000. */
   spaces: Space[];
   installation_permissions: string[];
-  /** Goes into X-CSRF-Token on writes with a cookie. */
+  /** Value of the header X-CSRF-Token, needed for writes with a cookie. */
   csrf_token: string | null;
   /** The password was generated and printed once. */
   must_change_password: boolean;
@@ -1208,11 +1208,11 @@ export interface Message {
 export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
 
 export interface MetricChange {
-  /** Latencies are nanoseconds, costs dollars, rates 0 to 1. */
+  /** Name of the metric. Latencies are in nanoseconds, costs in dollars, rates 0 to 1. */
   metric: string;
-  /** Null where there is none. */
+  /** Value in the window to compare with; null: none. */
   baseline: number | null;
-  /** Null where there is none. */
+  /** Value in the window; null: none. */
   current: number | null;
   /** current - baseline. */
   difference: number | null;
@@ -1231,16 +1231,16 @@ export interface ModelUsageView {
   incomplete_calls: number;
   /** Calls without a response, or with an error. */
   failed_calls: number;
-  /** Neither read from nor written to a cache. */
+  /** Input tokens neither read from nor written to a cache. */
   input_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
-  /** Without reasoning, where the provider reports it separately. */
+  /** Output tokens without reasoning, where the provider reports it separately. */
   output_tokens: number;
   reasoning_tokens: number;
   /** Sum of the five, as the providers counted. */
   total_tokens: number;
-  /** Of calls that broke off: what was probably used beyond the provider's numbers. Counts for budgets. */
+  /** Estimated tokens of interrupted calls beyond the provider's numbers. They count for budgets. */
   estimated_tokens: number;
   /** Millionths of a US dollar, by the price table. */
   cost_micro_usd: number;
@@ -1259,18 +1259,18 @@ export interface Monitor {
   enabled: boolean;
   state: MonitorState;
   state_since: string;
-  /** Beyond the limit since then, but not yet for for_seconds. */
+  /** Time since which the condition is true, while it is shorter than for_seconds. */
   bad_since: string | null;
-  /** No notices now, by hand or by a mute window. */
+  /** No notices now, because a member muted it or a mute window is active. */
   muted: boolean;
-  /** Muted by hand until then. */
+  /** End of the mute that a member set. */
   muted_until: string | null;
   mute_reason: string;
-  /** When it is evaluated next; null when it is switched off. */
+  /** Time of the next evaluation; null when it is disabled. */
   next_at: string | null;
-  /** What the last evaluation saw. */
+  /** Result of the last evaluation. */
   last_reading: Reading | null;
-  /** Why the last evaluation failed; empty when it did not. */
+  /** Error of the last evaluation; empty: none. */
   problem: string;
   created_by: string;
   created_at: string;
@@ -1282,10 +1282,10 @@ export interface MonitorEvent {
   at: string;
   kind: MonitorEventKind;
   value: number | null;
-  /** The limit it crossed. */
+  /** Limit that the value crossed. */
   bound: number | null;
   note: string;
-  /** Who did it; empty: an evaluation. */
+  /** Name of the user or key; empty: an evaluation. */
   by: string;
 }
 
@@ -1295,7 +1295,7 @@ export interface MonitorSettings {
   metric: Metric;
   /** Only spans that match; GET /v1/filter_fields lists fields. */
   filter: string;
-  /** threshold and change: each of the 20 largest groups is evaluated, the worst one counts. */
+  /** threshold and change: the 20 largest groups are evaluated; the worst one decides. */
   group_by: string | null;
   /** For eval_rate and eval_score. */
   eval_name: string | null;
@@ -1306,9 +1306,9 @@ export interface MonitorSettings {
   window_seconds: number;
   /** 60 to 604,800; 3,600 if not given. */
   frequency_seconds: number;
-  /** Triggers only after it was bad for this many seconds, up to 604,800. */
+  /** Triggers only after the condition was true for this many seconds, up to 604,800. */
   for_seconds: number;
-  /** Fewer spans in the window are no data; for absence: fewer are bad. 1 if not given. */
+  /** A window with fewer spans has no data; for absence, it triggers. 1 if not given. */
   minimum_samples: number;
   /** Times without notices, at most 20. */
   mute_windows: MuteWindow[];
@@ -1317,22 +1317,22 @@ export interface MonitorSettings {
 export type MonitorState = "healthy" | "no_data" | "triggered";
 
 export interface MuteWindow {
-  /** Between two moments: the first. */
+  /** Start of a one-time window. */
   from: string | null;
-  /** And the second. */
+  /** End of a one-time window. */
   to: string | null;
   /** Weekly: mon, tue, wed, thu, fri, sat, sun; every day if not given. */
   days: string[] | null;
   /** Weekly: time of day like 22:00. */
   start: string | null;
-  /** Weekly: time of day like 06:00; before start: of the next day. */
+  /** Weekly: time of day like 06:00; if it is before start, on the next day. */
   end: string | null;
   /** Weekly: a name like Europe/Berlin; UTC if not given. */
   time_zone: string | null;
 }
 
 export interface NextFiring {
-  /** When it is due. */
+  /** Scheduled time. */
   due_at: string;
 }
 
@@ -1354,9 +1354,9 @@ export interface NoticeView {
 }
 
 export interface OpenedIssue {
-  /** Its number there. */
+  /** Number on the forge. */
   number: number;
-  /** Its page. */
+  /** Page on the forge. */
   url: string;
 }
 
@@ -1402,20 +1402,20 @@ export interface PermissionInfo {
 export interface Preset {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Unique in its space. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description: string;
-  /** Grows with every change of the settings. */
+  /** Increases with every change of the settings. */
   version: number;
   settings: Settings;
-  /** What its workers could do without review, and rules that have no effect. Empty in lists. */
+  /** Actions that its workers can take without review, and rules that have no effect. Empty in lists. */
   warnings: string[];
-  /** When it was made. */
+  /** Time of creation. */
   created_at: string;
-  /** When it was changed last. */
+  /** Time of the last change. */
   updated_at: string;
 }
 
@@ -1423,27 +1423,27 @@ export interface PresetVersion {
   /** Number, from 1. */
   version: number;
   settings: Settings;
-  /** Who made it. */
+  /** Name of the user or key that created it. */
   changed_by: string;
-  /** When. */
+  /** Time of the change. */
   changed_at: string;
-  /** What differs from the version before: `model: a → b`. */
+  /** Differences to the previous version: `model: a → b`. */
   changed: string[];
 }
 
 export interface PreviewFiring {
-  /** When it would have been due. */
+  /** Time at which it would have fired. */
   due_at: string;
   outcome: SlotOutcome;
   reason: SlotReason;
-  /** What was measured. */
+  /** Value of the metric. */
   value: number | null;
 }
 
 export interface PreviewPoint {
   /** End of the window. */
   time: string;
-  /** The metric over the window before it; null: no data. */
+  /** Value of the metric in the window that ends then; null: no data. */
   value: number | null;
   /** Spans in that window. */
   samples: number;
@@ -1456,21 +1456,21 @@ export interface Project {
   space_id: string;
   /** Only users and keys with a binding see it. */
   restricted: boolean;
-  /** Days spans are kept; null: the server's default. */
+  /** Days before spans are deleted; null: the server's default. */
   retention_days: number | null;
   created_at: string;
 }
 
 export interface ProjectTraceSettings {
-  /** Disk for the project's spans; over it the oldest go, beside the retention by days. */
+  /** Disk space for the project's spans; above it the oldest spans are deleted, in addition to the retention by days. */
   retention_bytes: number | null;
-  /** More are refused until the next day (UTC). */
+  /** Spans per day (UTC); more are rejected until the next day. */
   spans_per_day: number | null;
-  /** The same for the size of spans. */
+  /** Bytes of spans per day (UTC); more are rejected until the next day. */
   bytes_per_day: number | null;
-  /** Share of traces that is kept, 0 to 1; null: all. */
+  /** Share of traces that is stored, 0 to 1; null: all. */
   sample: number | null;
-  /** What is taken out of spans before they are stored. */
+  /** Redaction of spans before they are stored. */
   redaction: RedactionSettings | null;
 }
 
@@ -1492,7 +1492,7 @@ export interface PromptVariable {
   /** Written {{name}} in a prompt. */
   name: string;
   type: VariableType;
-  /** What it stands for. */
+  /** Meaning of the variable. */
   doc: string;
   /** Only for triggers of this type; null: for all. */
   trigger: TriggerType | null;
@@ -1501,25 +1501,25 @@ export interface PromptVariable {
 export interface PullRequest {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Project of the run. */
   project_id: string;
-  /** Branch that was approved. */
+  /** Artifact of the approved branch. */
   artifact_id: string;
   /** Run that pushed it. */
   run_id: string;
-  /** Repository. */
+  /** Id of the repository. */
   repo_id: string;
-  /** Its name. */
+  /** Name of the repository. */
   repo_name: string;
-  /** Issue that it is to fix; empty: none. */
+  /** Issue that it fixes; empty: none. */
   fix_of: string;
   /** github, gitea, gitlab or plain; empty until it is known. */
   forge: string;
   /** Branch on the forge. */
   branch: string;
-  /** Branch that it is to be merged into. */
+  /** Branch that it is merged into. */
   target: string;
   /** Revision that was approved. */
   revision: number;
@@ -1530,27 +1530,27 @@ export interface PullRequest {
   url: string;
   /** Title. */
   title: string;
-  /** Opened as a draft, or still one. */
+  /** It is a draft. */
   draft: boolean;
-  /** Commit that the forge has. */
+  /** Newest commit on the forge. */
   head_commit: string;
-  /** What the forge's checks say: passed, failed, running; empty: none. */
+  /** State of the forge's checks: passed, failed, running; empty: none. */
   checks: string;
-  /** What reviewers say there: approved, changes_requested; empty: nothing. */
+  /** Review state on the forge: approved, changes_requested; empty: none. */
   forge_review: string;
-  /** What went wrong last. */
+  /** The last error. */
   error: string;
   /** Failed attempts in a row. */
   attempts: number;
-  /** When the forge is polled next. */
+  /** Time of the next poll of the forge. */
   next_try_at: string;
-  /** When the branch was approved. */
+  /** Time at which the branch was approved. */
   created_at: string;
-  /** When something about it last changed. */
+  /** Time of the last change. */
   updated_at: string;
-  /** When the forge was last polled. */
+  /** Time of the last poll of the forge. */
   polled_at: string | null;
-  /** When it was merged. */
+  /** Time of the merge. */
   merged_at: string | null;
 }
 
@@ -1561,15 +1561,15 @@ export interface PushedBranch {
   id: string;
   /** Run that pushed it. */
   run_id: string;
-  /** Repository that it is for. */
+  /** Id of the repository. */
   repo_id: string;
   /** Name in the quarantine: hone/RUN/… */
   branch: string;
-  /** Where it left what was cloned; empty: no shared history. */
+  /** Commit that the branch starts from; empty: no shared history. */
   base_commit: string;
-  /** Its newest commit. */
+  /** Newest commit. */
   head_commit: string;
-  /** How often it was pushed. */
+  /** Number of pushes. */
   pushes: number;
   /** First push. */
   created_at: string;
@@ -1582,60 +1582,60 @@ export interface Reach {
   skill_name: string;
   /** brokered, open (no secret), env, model, gateway, or plain. */
   kind: string;
-  /** null for what is only in the environment. */
+  /** null for a variable that is only in the environment. */
   host: Host | null;
-  /** Variable that the worker sees. */
+  /** Environment variable of the worker. */
   variable: string;
-  /** Secret that goes with the request; empty: none. */
+  /** Secret that the broker adds to the request; empty: none. */
   secret_name: string;
   header: string;
   format: string;
-  /** In words. */
+  /** Explanation, as text. */
   detail: string;
 }
 
 export interface Reading {
-  /** The end of the window. */
+  /** End of the window. */
   at: string;
-  /** Null when there is none. */
+  /** Value of the metric; null: none. */
   value: number | null;
   /** Spans in the window. */
   samples: number;
-  /** The worst group, when there are groups. */
+  /** The worst group, with group_by. */
   group: string;
-  /** Below is bad. */
+  /** Lower limit. */
   lower: number | null;
-  /** Above is bad. */
+  /** Upper limit. */
   upper: number | null;
-  /** Recovers above. */
+  /** It recovers above this value. */
   recover_lower: number | null;
-  /** Recovers below. */
+  /** It recovers below this value. */
   recover_upper: number | null;
-  /** automatic: the median of history; change: the value of the window before. */
+  /** automatic: the median of the history; change: the value of the previous window. */
   usual: number | null;
-  /** What is worth knowing: what the band was made from, why there is none. */
+  /** Note: basis of the usual range, or why there is none. */
   note: string;
 }
 
 export interface RedactionSettings {
-  /** Attributes whose values go; a * at the end matches any rest. */
+  /** Attributes whose values are redacted; a * at the end matches any rest. */
   keys: string[];
-  /** Regular expressions (RE2); what matches goes. */
+  /** Regular expressions (RE2) whose matches are redacted. */
   patterns: string[];
-  /** Keys, tokens and private keys of known shapes go. */
+  /** Redacts API keys, tokens and private keys of known formats. */
   secrets: boolean;
-  /** E-mail addresses go. */
+  /** Redacts e-mail addresses. */
   emails: boolean;
-  /** Authorization headers, API keys and tokens go; true unless it is switched off here. */
+  /** Redacts Authorization headers, API keys and tokens; on unless it is switched off here. */
   credentials: boolean;
 }
 
 export interface Ref {
   /** Full name: refs/heads/main. */
   name: string;
-  /** Object that it names. */
+  /** Object that the ref points to. */
   object: string;
-  /** Where an annotated tag leads; else the same. */
+  /** Commit of an annotated tag; else the same as object. */
   commit: string;
 }
 
@@ -1644,13 +1644,13 @@ export type Reminder = "old" | "unused";
 export interface Repo {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Unique in the space; the folder it is cloned into. */
   name: string;
-  /** Where it comes from. */
+  /** Address that it is cloned from. */
   url: string;
-  /** Branch, tag or commit that workers get; empty: the forge's choice. */
+  /** Branch, tag or commit that workers get; empty: the forge's default branch. */
   default_ref: string;
   /** Skill whose credential fetches it; null: none is needed. */
   skill_id: string | null;
@@ -1659,23 +1659,23 @@ export interface Repo {
   /** The forge may be on a private address. */
   allow_private: boolean;
   state: MirrorState;
-  /** A fetch is under way. */
+  /** A fetch is running. */
   fetching: boolean;
   /** The forge's default branch: refs/heads/main. */
   head_ref: string;
-  /** Branches and tags in the mirror. */
+  /** Number of branches and tags in the mirror. */
   refs: number;
   /** Size of the mirror. */
   bytes: number;
   /** Last successful fetch. */
   fetched_at: string | null;
-  /** Why the last fetch failed. */
+  /** Error of the last fetch. */
   error: string;
-  /** What a worker does not get: submodules, contents of LFS. */
+  /** Parts that a worker does not get: submodules, contents of LFS. */
   notes: string[];
-  /** Who, or which run, named it first. */
+  /** User, key or run that used it first. */
   created_by: string;
-  /** When. */
+  /** Time of creation. */
   created_at: string;
 }
 
@@ -1684,29 +1684,29 @@ export interface RepoSettings {
   url: string;
   /** Branch, tag or commit; empty: the default branch. */
   ref: string;
-  /** Folder that matters in a large repository. */
+  /** Folder of a large repository that the worker needs. */
   path: string;
-  /** Commits of history that are cloned; 0: all of it. */
+  /** Number of commits to clone; 0: all. */
   depth: number;
 }
 
 export interface ReviewCount {
   kind: ArtifactKind;
   review: ReviewState;
-  /** How many. */
+  /** Number of artifacts. */
   count: number;
 }
 
 export interface ReviewCounts {
-  /** What waits for a person, of all kinds. */
+  /** Number of artifacts of all kinds that wait for a review. */
   pending: number;
-  /** By kind and state. */
+  /** Counts by kind and state. */
   counts: ReviewCount[];
 }
 
 export interface ReviewItem {
   artifact: Artifact;
-  /** Of a branch: repository. */
+  /** Of a branch: name of the repository. */
   repo_name: string | null;
   /** Of a branch: its name. */
   branch: string | null;
@@ -1718,31 +1718,31 @@ export interface ReviewItem {
   additions: number | null;
   /** Of a branch: deleted lines. */
   deletions: number | null;
-  /** Of a branch: flags that need an explicit allow. */
+  /** Of a branch: number of blocking flags. */
   blocking_flags: number | null;
-  /** Of a branch: whether its diff is there. */
+  /** Of a branch: state of its diff. */
   diff_state: RevisionState | null;
-  /** Of a branch: what came of the commands. */
+  /** Of a branch: result of the verification. */
   verification: VerificationState | null;
-  /** Threads that are not resolved. */
+  /** Number of unresolved threads. */
   open_comments: number;
   /** State of its pull request. */
   pull_request: PullRequestState | null;
 }
 
 export interface ReviewPolicy {
-  /** People who must approve a branch, 1 to 10. */
+  /** Number of people who must approve a branch, 1 to 10. */
   approvals: number;
   /** The member who started the run cannot approve its branches. */
   not_starter: boolean;
   role: Role;
-  /** Patterns beside the built-in ones whose change needs an explicit allow: deploy/**, *.tf. */
+  /** Further patterns of protected paths, whose change needs an explicit approval: deploy/**, *.tf. */
   protected_paths: string[];
-  /** Lock files of package managers count too. */
+  /** Lock files of package managers are protected too. */
   protect_lock_files: boolean;
   /** Commands run on the base and on the branch. */
   verification: VerificationCommand[];
-  /** A branch whose commands are not green cannot be approved. */
+  /** A branch cannot be approved while its commands have not passed. */
   require_verified: boolean;
   /** false only pushes the branch. */
   open_pull_request: boolean;
@@ -1750,12 +1750,12 @@ export interface ReviewPolicy {
   draft: boolean;
   /** Most open pull requests of Hone in one repository, 1 to 100. */
   open_pull_requests: number;
-  /** Put on pull requests. */
+  /** Labels of pull requests. */
   labels: string[];
   /** User names on the forge whose review is requested. */
   reviewers: string[];
   commits: CommitStyle;
-  /** Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone of a squashed one. */
+  /** Author of the delivered commits: Name <mail@example.com>; empty: the worker, or Hone for a squashed commit. */
   author: string;
   /** Lines at the end of each delivered commit's message: Key: value. */
   trailers: string[];
@@ -1769,54 +1769,54 @@ export type ReviewState = "pending" | "approved" | "rejected" | "changes_request
 
 export interface ReviewView {
   artifact: Artifact;
-  /** Of a branch. */
+  /** The branch, when the artifact is one. */
   branch: Branch | null;
-  /** Of a branch, oldest first. */
+  /** Revisions of the branch, oldest first. */
   revisions: Revision[];
-  /** Everything that was decided, oldest first. */
+  /** All decisions, oldest first. */
   decisions: Decision[];
-  /** Approvals of the newest revision that count. */
+  /** Number of approvals of the newest revision that count. */
   approvals: number;
-  /** How many it takes. */
+  /** Number of approvals needed. */
   approvals_needed: number;
-  /** Threads that are not resolved. */
+  /** Number of unresolved threads. */
   open_comments: number;
-  /** Why the caller cannot approve it now; null: they can. */
+  /** Why the caller cannot approve it now; null: the caller can. */
   cannot_approve: string | null;
-  /** What came of its approval. */
+  /** Pull request of the approved branch. */
   pull_request: PullRequest | null;
 }
 
 export interface Revision {
-  /** From 1; each push of the branch is one. */
+  /** Number, from 1; each push of the branch creates one. */
   revision: number;
-  /** Where the branch left what was cloned. */
+  /** Commit that the branch starts from. */
   base_commit: string;
-  /** Its newest commit. */
+  /** Newest commit. */
   head_commit: string;
   state: RevisionState;
-  /** Why it is not. */
+  /** Why it has no diff. */
   error: string;
   /** First line of the first commit's message. */
   title: string;
-  /** Oldest first, at most 100. */
+  /** Commits, oldest first, at most 100. */
   commits: Commit[];
-  /** Changed files. */
+  /** Number of changed files. */
   files: number;
   /** Added lines. */
   additions: number;
   /** Deleted lines. */
   deletions: number;
-  /** What must not be overlooked, blocking ones first. */
+  /** Flags, blocking ones first. */
   flags: Flag[];
   /** Flags that an approval must allow explicitly. */
   blocking_flags: number;
   verification: VerificationState;
-  /** Each command on the base and on the branch. */
+  /** Results of each command on the base and on the branch. */
   verification_results: VerificationResult[];
-  /** When the worker pushed it. */
+  /** Time of the push. */
   pushed_at: string;
-  /** When its diff was there. */
+  /** Time at which the diff was ready. */
   ready_at: string | null;
 }
 
@@ -1833,42 +1833,42 @@ export interface RoleInfo {
 export interface Rotation {
   /** master or data. */
   what: string;
-  /** Id of the master key that is used now. */
+  /** Id of the current master key. */
   master_key: string;
-  /** Data keys that were wrapped again (master) or created (data). */
+  /** Number of data keys that were encrypted again (master) or created (data). */
   data_keys: number;
-  /** Secrets that were encrypted again. */
+  /** Number of secrets that were encrypted again. */
   secrets: number;
 }
 
 export interface Run {
   /** Id. */
   id: string;
-  /** Space. */
+  /** Id of the space. */
   space_id: string;
   /** Project it is bound to. */
   project_id: string;
   origin: Origin;
-  /** Preset, when one was used. */
+  /** Id of the preset, if the run has one. */
   preset_id: string | null;
-  /** Its name at that time. */
+  /** Name of the preset at that time. */
   preset_name: string | null;
-  /** Automation that fired. */
+  /** Automation that started it. */
   automation_id: string | null;
   /** First line of the prompt, unless one was given. */
   title: string;
-  /** Harness. */
+  /** Name of the harness. */
   harness: string;
   /** Model; empty when the harness needs none. */
   model: string;
   state: State;
-  /** Why it is in that state, when that needs words. */
+  /** Reason of the state, for example the error. */
   reason: string;
   /** E-mail address, key or automation. */
   started_by: string;
-  /** Higher goes first. */
+  /** Runs with a higher priority start first. */
   priority: number;
-  /** Turns so far. */
+  /** Number of turns. */
   turns: number;
   /** Sequence number of its newest event. */
   last_event: number;
@@ -1879,43 +1879,43 @@ export interface Run {
   from_run: string | null;
   /** Its trace in the project hone-runs. */
   trace_id: string;
-  /** Whether it takes a follow-up now. */
+  /** Whether it accepts a follow-up now. */
   takes_follow_ups: boolean;
-  /** When it was created. */
+  /** Time of creation. */
   created_at: string;
-  /** When its first sandbox was made. */
+  /** Time at which its first sandbox was created. */
   started_at: string | null;
-  /** When it was over. */
+  /** Time at which it ended. */
   ended_at: string | null;
 }
 
 export interface RunEvent {
   /** Sequence number, from 1. */
   seq: number;
-  /** When it happened. */
+  /** Time of the event. */
   time: string;
   kind: EventKind;
   /** Turn it belongs to; 0 before the first. */
   turn: number;
-  /** Words, output, message. */
+  /** Text of the event. */
   text: string;
-  /** Step of preparing: provision, clone, layers, init, skills, project, harness. */
+  /** Step of the preparation: provision, clone, layers, init, skills, project, harness. */
   step: string | null;
   /** New state of the run. */
   state: State | null;
   /** Tool that was called. */
   tool: string | null;
-  /** Ties a result to its call. */
+  /** Id shared by a tool call and its result. */
   call_id: string | null;
   /** Arguments of a call, as JSON text. */
   input: string | null;
-  /** Who wrote it, for a follow-up. */
+  /** Name of the author of a follow-up. */
   author: string | null;
-  /** Artifact that was left. */
+  /** Artifact that was saved. */
   artifact: string | null;
   /** Tokens as the harness counts them. */
   usage: Usage | null;
-  /** It went wrong. */
+  /** The step failed. */
   failed: boolean;
   /** Text or input is cut; GET …/events/{seq} has more. */
   truncated: boolean;
@@ -1924,26 +1924,26 @@ export interface RunEvent {
 export interface SandboxSettings {
   /** `host` (the machine's /usr, read-only) or the name of an image. */
   image: string;
-  /** Shell script that prepares the root, once per content. */
+  /** Shell script that prepares the root file system; its result is cached by content. */
   init_script: string;
   init_failure: InitFailure;
-  /** Time the init script has. */
+  /** Time limit of the init script. */
   init_seconds: number;
   /** Environment variables; not for secrets. */
   env: Record<string, string>;
-  /** Environment variables that are secrets: stored encrypted, shown as ********, which saved again keeps the value. The worker can read them; a skill keeps a secret outside the sandbox. */
+  /** Environment variables that are secrets: stored encrypted and shown as ********; saving ******** keeps the value. The worker can read them; a skill keeps a secret outside the sandbox. */
   secret_env: Record<string, string>;
   /** Memory of all processes. */
   memory_bytes: number;
-  /** Processors' worth of time. */
+  /** Number of processors. */
   cpus: number;
   /** Processes and threads at the same time. */
   pids: number;
   /** Size of the workspace. */
   disk_bytes: number;
-  /** Life of one sandbox; at most 1440. */
+  /** Time limit of one sandbox; at most 1440. */
   wall_clock_minutes: number;
-  /** A waiting session's sandbox is ended after this long. */
+  /** The sandbox of a waiting session is stopped after this time. */
   idle_minutes: number;
   network: EgressMode;
   /** Further hosts: `host` or `host:port`, `*.example.com`. */
@@ -1956,9 +1956,9 @@ export interface SavedView {
   name: string;
   /** filter=…&range=…, as in the address of the page. */
   query: string;
-  /** Shown when the page is opened without anything chosen. */
+  /** Shown when the page is opened without a filter or range. */
   is_default: boolean;
-  /** Who saved it last. */
+  /** Name of the user or key that saved it last. */
   saved_by: string;
   created_at: string;
   updated_at: string;
@@ -1967,19 +1967,19 @@ export interface SavedView {
 export interface Scan {
   /** Id. */
   id: string;
-  /** Project. */
+  /** Id of the project. */
   project_id: string;
-  /** `schedule`, or who requested it. */
+  /** `schedule`, or the user or key that requested it. */
   asked_by: string;
-  /** When. */
+  /** Time of the start. */
   started_at: string;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   took_ms: number;
   /** Start of the baseline: the time that the window is compared with. */
   baseline_from: string;
   /** Start of the scanned window. */
   window_from: string;
-  /** End of it. */
+  /** End of the scanned window. */
   window_to: string;
   /** Spans in the window. */
   spans: number;
@@ -1987,63 +1987,63 @@ export interface Scan {
   traces: number;
   /** Queries to the span store. */
   questions: number;
-  /** Rows that it read for them. */
+  /** Rows read by these queries. */
   rows_read: number;
-  /** Bytes that it read for them. */
+  /** Bytes read by these queries. */
   bytes_read: number;
-  /** Most memory that the server's own span engine held meanwhile; 0: not known. */
+  /** Peak memory of the server's own span engine during the scan; 0: unknown. */
   memory_bytes: number;
-  /** Findings. */
+  /** Number of findings. */
   found: number;
-  /** Of these, new ones. */
+  /** Number of new issues. */
   new_issues: number;
-  /** Issues that came back. */
+  /** Number of reopened issues. */
   reopened: number;
-  /** Findings that belong to muted or dismissed issues. */
+  /** Findings of muted or dismissed issues. */
   quiet: number;
-  /** Workers that were started. */
+  /** Workers started. */
   investigations: number;
-  /** Tokens that these workers have used by now. */
+  /** Tokens that these workers have used so far. */
   tokens: number;
-  /** What they cost, in millionths of a US dollar. */
+  /** Cost of these workers in millionths of a US dollar. */
   cost_micro_usd: number;
-  /** What each detector found and cost. */
+  /** Findings and cost of each detector. */
   detectors: DetectorCost[];
-  /** Why it could not be done; empty when it could. */
+  /** Error; empty: none. */
   failed: string;
 }
 
 export interface SchedulerState {
-  /** When this server's scheduler last did its work. */
+  /** Time of the last step of this server's scheduler. */
   last_step: string | null;
-  /** How late the most overdue automation is. */
+  /** Delay of the most overdue automation. */
   behind_seconds: number;
   /** Slots without an outcome. */
   due_slots: number;
   /** Fired slots whose run is active. */
   live_slots: number;
-  /** All of them. */
+  /** Number of automations. */
   automations: number;
-  /** Of these, paused. */
+  /** Number of paused automations. */
   paused: number;
-  /** The next moment of any automation. */
+  /** The next scheduled time of any automation. */
   next_at: string | null;
   /** Steps since the server started. */
   steps: number;
-  /** Steps in which something failed. */
+  /** Steps with an error. */
   failed_steps: number;
-  /** What failed last. */
+  /** The last error. */
   last_error: string;
 }
 
 export interface ScoreTerm {
   /** affected_traces, share, growth, severity, novelty or confidence. */
   name: string;
-  /** What it adds. */
+  /** Points that it adds to the score. */
   points: number;
-  /** What it could add. */
+  /** Most points that it can add. */
   most: number;
-  /** The number it comes from. */
+  /** Number that the points are computed from. */
   why: string;
 }
 
@@ -2051,8 +2051,16 @@ export interface SearchHit {
   span: SpanRow;
   /** input or output. */
   field: string;
-  /** The words around the first place. */
+  /** Text around the first match. */
   snippet: string;
+}
+
+export interface SecretRoute {
+  /** Header that carries it; empty: a credential header that contains the placeholder. */
+  header: string;
+  /** Value of the header, {} for the secret. */
+  format: string;
+  hosts: Host[];
 }
 
 export interface SecretRow {
@@ -2065,7 +2073,7 @@ export interface SecretRow {
   exposure: Exposure;
   created_by: string;
   created_at: string;
-  /** When it was last replaced. */
+  /** Time at which it was set last. */
   set_at: string;
   /** To within a minute. */
   last_used_at: string | null;
@@ -2080,7 +2088,7 @@ export interface SeriesBucket {
   time: string;
   /** Empty without group_by. */
   group: string;
-  /** One per metric, in their order; null where there is none. */
+  /** One value per metric, in the same order; null: no value. */
   values: (number | null)[];
 }
 
@@ -2102,9 +2110,9 @@ export interface SessionAnnotation {
   id: string;
   created_at: string;
   updated_at: string;
-  /** APP: by a person; API: by a key. */
+  /** APP: written by a person; API: written by a key. */
   source: string;
-  /** Who, if a person. */
+  /** Id of the user; null for a key. */
   user_id: string | null;
   name: string;
   annotator_kind: AnnotatorKind;
@@ -2149,9 +2157,9 @@ export interface Settings {
   harness: string;
   /** Model name, as the provider of the model skill calls it. */
   model: string;
-  /** Program and arguments of the harness `command`; name of a playbook. */
+  /** Program and arguments of the harness `command`, or name of a playbook. */
   command: string[];
-  /** Added to the harness's own; at most 100,000 characters. */
+  /** Added to the system prompt of the harness; at most 100,000 characters. */
   system_prompt: string;
   /** Ids of skills. */
   skills: string[];
@@ -2167,13 +2175,13 @@ export interface Settings {
 export interface Setup {
   /** Values of plain variables. */
   variables: Record<string, string>;
-  /** Of each secret; brokered if not given. */
+  /** Exposure of each secret; brokered if not given. */
   exposure: Record<string, Exposure>;
   /** Variables of a custom skill. */
   declared: Declared[];
   /** Hosts of a custom skill that need no secret. */
   allow: Host[];
-  /** Repository that holds the skill's folder. */
+  /** Repository that contains the skill's folder. */
   git: GitSource | null;
   /** The uploaded folder. */
   folder: FolderInfo | null;
@@ -2184,7 +2192,7 @@ export type Severity = "low" | "medium" | "high" | "critical";
 export interface SeverityVolume {
   /** Start of the hour. */
   time: string;
-  /** Traces of issues of this severity. */
+  /** Affected traces of issues with this severity. */
   low: number;
   medium: number;
   high: number;
@@ -2193,7 +2201,7 @@ export interface SeverityVolume {
 
 export interface Share {
   space_id: string;
-  /** Of the space. */
+  /** Name of the space. */
   name: string;
   created_at: string;
 }
@@ -2207,40 +2215,40 @@ export interface SignalSettings {
   window_hours: number;
   /** Days before the window that it is compared with; 1 to 30, 7 if not given. */
   baseline_days: number;
-  /** What a worker should know about the application; at most 20,000 bytes. */
+  /** Facts about the application for the workers; at most 20,000 bytes. */
   context: string;
-  /** Preset of the workers; none: a playbook that needs no model. */
+  /** Preset of the workers; none: a playbook without a model. */
   preset: string | null;
   /** The application's repository, for investigations and fixes. */
   repo: RepoSettings | null;
-  /** Started by one scan, 0 to 20. */
+  /** Most investigations that one scan starts, 0 to 20. */
   max_investigations: number;
   least_severity: Severity;
-  /** Of all its workers; none: no limit. */
+  /** Tokens of all its workers per day; none: no limit. */
   tokens_per_day: number | null;
-  /** Of all its workers; none: no limit. */
+  /** Cost of all its workers per day in millionths of a US dollar; none: no limit. */
   cost_micro_usd_per_day: number | null;
 }
 
 export interface SignalView {
-  /** Project. */
+  /** Id of the project. */
   project_id: string;
   /** Whether it scans on its schedule. */
   enabled: boolean;
   settings: SignalSettings;
-  /** What is agreed to by switching it on, or was. */
+  /** Text of the consent that is needed to enable it. */
   consent_note: string;
-  /** Who agreed. */
+  /** Name of the user who consented. */
   consent_by: string | null;
-  /** When. */
+  /** Time of the consent. */
   consent_at: string | null;
   /** The newest scan. */
   last_scan: Scan | null;
-  /** When the next scan is; null when it is off. */
+  /** Time of the next scan; null when it is disabled. */
   next_scan_at: string | null;
-  /** Issues that are open, investigated or about to be fixed. */
+  /** Issues that are open, under investigation or have a proposed fix. */
   open_issues: number;
-  /** Automation whose slots record every scan and every worker; null: it was never on. */
+  /** Automation whose slots record every scan and every worker; null: it was never enabled. */
   automation_id: string | null;
 }
 
@@ -2249,21 +2257,21 @@ export interface Skill {
   name: string;
   type: SkillType;
   scope: SkillScope;
-  /** null: of the installation. */
+  /** null: a skill of the installation. */
   space_id: string | null;
   description: string;
-  /** Counts every change. */
+  /** Increases with every change. */
   version: number;
   variables: VariableView[];
-  /** Required variables without a value; a run cannot use the skill yet. */
+  /** Required variables without a value; a run cannot use the skill until they are set. */
   missing: string[];
-  /** What workers can do with this skill without review. */
+  /** Actions that workers can take with this skill without review. */
   warnings: string[];
   /** Hosts that can be reached without a secret. */
   allow: Host[];
   git: GitSource | null;
   folder: FolderInfo | null;
-  /** For those who may share it; empty for others. */
+  /** Visible to members who can share it; empty for others. */
   shared_with: Share[];
   used_by: Use[];
   created_by: string;
@@ -2282,7 +2290,7 @@ export interface SkillTypeInfo {
   help: string;
   /** Empty for custom, which declares its own. */
   variables: SkillTypeVariable[];
-  /** Where it may go, with variables in braces. */
+  /** Hosts that it can send requests to, with variables in braces. */
   hosts: string[];
 }
 
@@ -2297,7 +2305,7 @@ export interface SkillTypeVariable {
 
 export interface SkillVersion {
   version: number;
-  /** What changed. */
+  /** Summary of the change. */
   summary: string;
   /** Name of the user or key. */
   changed_by: string;
@@ -2308,27 +2316,27 @@ export interface SkillVersion {
 export interface Slot {
   /** Id. */
   id: string;
-  /** Automation. */
+  /** Id of the automation. */
   automation_id: string;
-  /** What makes this moment one: time, crossing, transition or delivery. */
+  /** Key that makes this entry unique: its time, threshold crossing, state change or delivery. */
   due_key: string;
-  /** When it was due. */
+  /** Scheduled time. */
   due_at: string;
   outcome: SlotOutcome;
   reason: SlotReason;
-  /** The same in words, where there is more to say. */
+  /** Details of the reason, as text. */
   note: string;
-  /** The run that it started. */
+  /** Run that it started. */
   run_id: string | null;
-  /** How that run ended. */
+  /** Final state of that run. */
   run_state: State | null;
-  /** What the trigger saw; the worker finds it in /hone/trigger.json. */
+  /** Values of the trigger; the run reads them from /hone/trigger.json. */
   values: unknown;
-  /** A person ran it now. */
+  /** Started by a person. */
   by_hand: boolean;
-  /** When the row was written. */
+  /** Time of creation. */
   created_at: string;
-  /** When it got its outcome. */
+  /** Time of the outcome. */
   acted_at: string | null;
 }
 
@@ -2343,7 +2351,7 @@ export interface Space {
   created_at: string;
   /** The caller's role. */
   role: Role | null;
-  /** What the caller may do in this space. */
+  /** Permissions of the caller in this space. */
   permissions: string[];
 }
 
@@ -2352,18 +2360,18 @@ export interface SpaceBudget {
   tokens_per_day: number | null;
   /** Cost of all model calls per day (UTC) in millionths of a US dollar; null: no limit. Models without a price are rejected under a cost limit. */
   cost_micro_usd_per_day: number | null;
-  /** At this share workers are notified to finish, 1 to 100. */
+  /** From this percentage on, requests carry a notice to finish; 1 to 100. */
   soft_percent: number;
-  /** The most that spans of model calls keep: full (messages, tools, responses), metadata (no text) or none (no spans). A preset may keep less, never more. Absent in a change: stays. */
+  /** The most that spans of model calls contain: full (messages, tools, responses), metadata (no text) or none (no spans). A preset can reduce it. Unchanged if not given. */
   capture: Capture | null;
 }
 
 export interface SpacePolicy {
   /** Whether the network mode `open` is allowed. */
   open_network: boolean;
-  /** Hosts that presets and skills may open: `host`, `host:port`, `*.example.com`; none: any. A list also excludes the network mode `open`. */
+  /** Hosts that presets and skills may open, with those of repositories and of model skills: `host`, `host:port`, `*.example.com`; none: any. A list also excludes the network mode `open`. */
   hosts: string[] | null;
-  /** Whether a skill may put a secret's value into the environment of workers (exposure `env`). */
+  /** Whether secret values may be in the environment of workers: skills with exposure `env`, and `sandbox.secret_env`. */
   env_secrets: boolean;
   minimum_tier: Tier;
   /** Most memory of one sandbox; none: the installation's. */
@@ -2374,11 +2382,11 @@ export interface SpacePolicy {
   pids: number | null;
   /** Largest workspace; none: the installation's. */
   disk_bytes: number | null;
-  /** Longest life of one sandbox; none: the installation's. */
+  /** Longest time limit of one sandbox; none: the installation's. */
   wall_clock_minutes: number | null;
-  /** Largest token budget of one run, and the budget of runs that name none; none: no limit. */
+  /** Largest token budget of one run, and the budget of runs without one; none: no limit. */
   tokens: number | null;
-  /** Largest cost budget of one run in millionths of a US dollar, and the budget of runs that name none; none: no limit. */
+  /** Largest cost budget of one run in millionths of a US dollar, and the budget of runs without one; none: no limit. */
   cost_micro_usd: number | null;
 }
 
@@ -2388,9 +2396,9 @@ export interface SpacePolicyView {
 }
 
 export interface SpaceTraceSettings {
-  /** Of all projects together; more are refused until the next day (UTC). */
+  /** Spans per day (UTC) of all projects together; more are rejected until the next day. */
   spans_per_day: number | null;
-  /** The same for the size of spans. */
+  /** Bytes of spans per day (UTC) of all projects together; more are rejected until the next day. */
   bytes_per_day: number | null;
 }
 
@@ -2400,7 +2408,7 @@ export interface SpaceTraceSettingsView {
 }
 
 export interface Span {
-  /** Names the span with its project. */
+  /** Id that includes the project. */
   id: string;
   name: string;
   context: SpanContext;
@@ -2412,7 +2420,7 @@ export interface Span {
   /** OK, ERROR or UNSET. */
   status_code: string;
   status_message: string;
-  /** As they were sent. */
+  /** Attributes as sent. */
   attributes: unknown;
   events: SpanEvent[];
 }
@@ -2421,9 +2429,9 @@ export interface SpanAnnotation {
   id: string;
   created_at: string;
   updated_at: string;
-  /** APP: by a person; API: by a key. */
+  /** APP: written by a person; API: written by a key. */
   source: string;
-  /** Who, if a person. */
+  /** Id of the user; null for a key. */
   user_id: string | null;
   name: string;
   annotator_kind: AnnotatorKind;
@@ -2450,7 +2458,7 @@ export type SpanKind = "unknown" | "llm" | "chain" | "tool" | "retriever" | "emb
 
 export interface SpanPayload {
   span: SpanRow;
-  /** Of the service. */
+  /** Version of the service. */
   version: string;
   finish_reason: string;
   exception_message: string;
@@ -2458,7 +2466,7 @@ export interface SpanPayload {
   input_mime: string;
   output: string;
   output_mime: string;
-  /** As they were sent; a JSON text where a key is repeated. */
+  /** Attributes as sent; JSON text where a key is repeated. */
   attributes: unknown;
   /** Attributes of the resource. */
   resource: unknown;
@@ -2497,11 +2505,11 @@ export interface SpanRow {
 }
 
 export interface SpanSeries {
-  /** Latencies are nanoseconds, costs dollars, rates 0 to 1. */
+  /** Names of the metrics. Latencies are in nanoseconds, costs in dollars, rates 0 to 1. */
   metrics: string[];
-  /** Length of a bucket; 0: one for all. */
+  /** Length of a bucket; 0: one bucket. */
   bucket_ns: number;
-  /** By time and group; empty buckets are left out. */
+  /** Sorted by time and group; empty buckets are omitted. */
   buckets: SeriesBucket[];
 }
 
@@ -2521,11 +2529,11 @@ export type StatusCode = "unset" | "ok" | "error";
 export type Tier = "ns" | "gvisor";
 
 export interface TokenCounts {
-  /** Neither read from nor written to a cache. */
+  /** Input tokens neither read from nor written to a cache. */
   input: number;
   cache_read: number;
   cache_write: number;
-  /** Without reasoning. */
+  /** Output tokens without reasoning. */
   output: number;
   reasoning: number;
   /** The sum of the others. */
@@ -2542,19 +2550,19 @@ export interface ToolCall {
 }
 
 export interface Trace {
-  /** Names the trace with its project. */
+  /** Id that includes the project. */
   id: string;
   /** 32 hexadecimal digits. */
   trace_id: string;
   project_id: string;
   start_time: string;
   end_time: string;
-  /** Input, from caches too. */
+  /** Input tokens, including cached ones. */
   token_count_prompt: number;
-  /** Output and reasoning. */
+  /** Output and reasoning tokens. */
   token_count_completion: number;
   token_count_total: number;
-  /** With include_spans. */
+  /** Spans of the trace; only with include_spans. */
   spans: TraceSpan[] | null;
 }
 
@@ -2562,9 +2570,9 @@ export interface TraceAnnotation {
   id: string;
   created_at: string;
   updated_at: string;
-  /** APP: by a person; API: by a key. */
+  /** APP: written by a person; API: written by a key. */
   source: string;
-  /** Who, if a person. */
+  /** Id of the user; null for a key. */
   user_id: string | null;
   name: string;
   annotator_kind: AnnotatorKind;
@@ -2593,7 +2601,7 @@ export interface TraceRow {
 }
 
 export interface TraceSkeleton {
-  /** By start; parents may be missing. */
+  /** Sorted by start; parents may be missing. */
   spans: SpanRow[];
   /** The trace has more spans than are shown. */
   is_cut: boolean;
@@ -2612,17 +2620,17 @@ export interface TraceSpan {
 
 export interface Trigger {
   type: TriggerType;
-  /** cron: five fields, six with seconds first, or @hourly and its like. */
+  /** cron: five fields, six with seconds first, or a shorthand such as @hourly. */
   schedule: string | null;
   /** cron: a name like Europe/Berlin; UTC if not given. */
   time_zone: string | null;
-  /** metric: what is measured over the window. */
+  /** metric: the metric, computed over the window. */
   metric: Metric | null;
   /** metric: only spans that match this filter. */
   filter: string | null;
   /** metric: above, at_least, below or at_most the threshold. */
   comparator: Comparator | null;
-  /** metric: as the metric's unit; latencies in milliseconds, cost in USD. */
+  /** metric: in the unit of the metric; latencies in milliseconds, cost in USD. */
   threshold: number | null;
   /** metric: 60 to 604800; 900 if not given. */
   window_seconds: number | null;
@@ -2636,59 +2644,59 @@ export interface Trigger {
   eval_name: string | null;
   /** metric: for eval_rate, the label whose share is measured. */
   eval_label: string | null;
-  /** monitor: id of the monitor that must go to triggered. */
+  /** monitor: id of the monitor; fires when its state becomes triggered. */
   monitor: string | null;
 }
 
 export interface TriggerPreview {
   /** cron: the next firings. */
   next: string[];
-  /** metric: what would have fired in the last seven days. */
+  /** metric: firings that the last seven days would have had. */
   past: PreviewFiring[];
-  /** metric: the value over those days, for a chart. */
+  /** metric: values over these days, for a chart. */
   points: PreviewPoint[];
-  /** metric: the line in that chart. */
+  /** metric: the threshold, for the chart. */
   threshold: number | null;
-  /** metric: seconds between two evaluations of this dry run; may be coarser than every_seconds. */
+  /** metric: seconds between two evaluations of this preview; may be longer than every_seconds. */
   step_seconds: number;
 }
 
 export type TriggerType = "cron" | "metric" | "monitor" | "webhook" | "managed";
 
 export interface UnreadNotices {
-  /** Notices that the caller may see and has not read. */
+  /** Number of notices that the caller can see and has not read. */
   unread: number;
 }
 
 export interface Usage {
-  /** Tokens read that no cache held. */
+  /** Input tokens that were not read from a cache. */
   input: number;
   /** Tokens read from a cache. */
   cache_read: number;
   /** Tokens written to a cache. */
   cache_write: number;
-  /** Tokens written, reasoning apart. */
+  /** Output tokens without reasoning. */
   output: number;
   /** Tokens of reasoning. */
   reasoning: number;
 }
 
 export interface Use {
-  /** Such as preset. */
+  /** Kind of object, such as preset. */
   kind: string;
   id: string;
   name: string;
 }
 
 export interface UseToday {
-  /** Counted only while there is a quota. */
+  /** Counted only while there is a limit. */
   spans: number;
   bytes: number;
 }
 
 export interface User {
   id: string;
-  /** Lower-case; the name to log in with. */
+  /** Lower-case; used to log in. */
   email: string;
   name: string;
   /** May manage users, spaces and backups. */
@@ -2707,54 +2715,54 @@ export interface VariableView {
   secret: boolean;
   required: boolean;
   help: string;
-  /** What it may be; empty: anything. */
+  /** Allowed values; empty: any. */
   choices: string[];
   default_value: string;
-  /** Of a plain variable. */
+  /** Value of a plain variable. */
   value: string | null;
-  /** A value was given. */
+  /** It has a value. */
   set: boolean;
-  /** Of a secret: brokered never enters the sandbox, env does. */
+  /** Of a secret: brokered stays outside the sandbox, env is visible in it. */
   exposure: Exposure | null;
   secret_id: string | null;
-  /** When the secret was last set. */
+  /** Time at which the secret was set last. */
   set_at: string | null;
   /** To within a minute. */
   last_used_at: string | null;
-  /** old: set long ago; unused: not used for long. */
+  /** old: set long ago; unused: not used for a long time. */
   reminders: Reminder[];
-  /** Where the secret may go. */
-  ways: Way[];
+  /** Hosts that the secret may be sent to. */
+  ways: SecretRoute[];
 }
 
 export interface VerificationCommand {
   /** Short name, such as tests. */
   name: string;
-  /** Shell command, run at the top of the repository in a fresh sandbox without network; exit 0 is green. */
+  /** Shell command, run at the top of the repository in a fresh sandbox without network; it passes with exit code 0. */
   command: string;
   /** 1 to 3600. */
   timeout_seconds: number;
 }
 
 export interface VerificationResult {
-  /** As the preset calls it. */
+  /** Name in the preset. */
   name: string;
-  /** What was run. */
+  /** The command. */
   command: string;
-  /** On the commit that the branch left from. */
+  /** Result on the base commit of the branch. */
   base: VerificationRun | null;
-  /** On the branch. */
+  /** Result on the branch. */
   branch: VerificationRun | null;
 }
 
 export interface VerificationRun {
-  /** 0 is green; null: it did not end by itself. */
+  /** 0: passed; null: it did not exit by itself. */
   exit_code: number | null;
-  /** It took longer than allowed. */
+  /** It exceeded its time limit. */
   timed_out: boolean;
-  /** How long it took. */
+  /** Duration in milliseconds. */
   duration_ms: number;
-  /** The end of what it printed. */
+  /** End of its output. */
   output: string;
 }
 
@@ -2763,23 +2771,15 @@ export type VerificationState = "none" | "pending" | "running" | "green" | "red"
 export type ViewPage = "traces" | "sessions";
 
 export interface ViewedFiles {
-  /** Files that the caller marked and that have not changed since. */
+  /** Files that the caller marked as viewed and that have not changed since. */
   paths: string[];
 }
 
 export interface VolumePoint {
   /** Start of the hour. */
   time: string;
-  /** Traces touched. */
+  /** Affected traces. */
   traces: number;
-}
-
-export interface Way {
-  /** Header that carries it; empty: a header made for credentials that holds the placeholder. */
-  header: string;
-  /** Value of the header, {} for the secret. */
-  format: string;
-  hosts: Host[];
 }
 
 export interface WrittenAnnotation {
@@ -2787,44 +2787,44 @@ export interface WrittenAnnotation {
 }
 
 export interface AcceptInvite {
-  /** Of a new user. */
+  /** Name of a new user. */
   name?: string | null;
-  /** A new one, or that of the existing account. */
+  /** Password of the new or of the existing account. */
   password: string;
 }
 
 export interface AnnotateDocuments {
-  /** At most 100000. */
+  /** The annotations, at most 100000. */
   data: NewDocumentAnnotation[];
 }
 
 export interface AnnotateSessions {
-  /** At most 100000. */
+  /** The annotations, at most 100000. */
   data: NewSessionAnnotation[];
 }
 
 export interface AnnotateSpans {
-  /** At most 100000. */
+  /** The annotations, at most 100000. */
   data: NewSpanAnnotation[];
 }
 
 export interface AnnotateTraces {
-  /** At most 100000. */
+  /** The annotations, at most 100000. */
   data: NewTraceAnnotation[];
 }
 
 export interface AutomationChange {
   /** Unique in the space. */
   name?: string | null;
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string | null;
   /** Id or name of the project its runs are bound to. */
   project?: string | null;
   /** Id or name of the preset of its runs. */
   preset?: string | null;
-  /** The prompt of each run; a template. */
+  /** Template of the prompt of each run. */
   prompt?: string | null;
-  /** All of it. */
+  /** Replaces the whole trigger. */
   trigger?: Trigger | null;
   /** skip, queue or parallel. */
   overlap?: Overlap | null;
@@ -2832,7 +2832,7 @@ export interface AutomationChange {
   catch_up?: CatchUp | null;
   /** 0 to 2592000. */
   cool_off_seconds?: number | null;
-  /** All of it. */
+  /** Replaces the whole budget. */
   budget?: DayBudget | null;
   /** 0 (never pause) to 100. */
   failure_limit?: number | null;
@@ -2841,9 +2841,9 @@ export interface AutomationChange {
 }
 
 export interface ChangeComment {
-  /** New text; only by its author, until it was sent to the session. */
+  /** New text; only by its author, before it is sent to the session. */
   body?: string | null;
-  /** Closes or opens the thread. */
+  /** Resolves or reopens the thread. */
   resolved?: boolean | null;
 }
 
@@ -2859,11 +2859,11 @@ export interface CommentOnIssue {
 }
 
 export interface ConfigureSignal {
-  /** Switch it on or off; left alone if not given. */
+  /** Enables or disables it; unchanged if not given. */
   enabled?: boolean | null;
-  /** Must be true when it is switched on: yes to consent_note. */
+  /** Must be true to enable it: consent to consent_note. */
   consent?: boolean | null;
-  /** All of them; left alone if not given. */
+  /** Replaces all settings; unchanged if not given. */
   settings?: SignalSettings | null;
 }
 
@@ -2877,17 +2877,17 @@ export interface CreateKey {
   kind?: KeyKind;
   /** Permission names, or all (default), or read. */
   scopes?: string[] | null;
-  /** Of a service key. */
+  /** Role of a service key. */
   role?: Role | null;
   expires_at?: string | null;
-  /** Instead of expires_at. */
+  /** Days until it expires, instead of expires_at. */
   expires_in_days?: number | null;
 }
 
 export interface CreatePreset {
   /** Unique in the space. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string | null;
   settings: Settings;
 }
@@ -2897,14 +2897,14 @@ export interface CreateProject {
   description?: string | null;
   /** Only users and keys with a binding see it. */
   restricted?: boolean;
-  /** Days spans are kept; the server's default if not given. */
+  /** Days before spans are deleted; the server's default if not given. */
   retention_days?: number | null;
 }
 
 export interface CreateRepo {
   /** https address, without user or token. */
   url: string;
-  /** Unique in the space; from the address if not given. */
+  /** Unique in the space; taken from the address if not given. */
   name?: string;
   /** Branch, tag or commit that workers get. */
   default_ref?: string;
@@ -2935,9 +2935,9 @@ export interface CreateSkill {
   declared?: Declared[];
   /** Hosts of a custom skill that need no secret. */
   allow?: Host[];
-  /** Repository that holds a custom skill's folder. */
+  /** Repository that contains a custom skill's folder. */
   git?: GitSource | null;
-  /** A .env file; names that the skill does not have are left out. */
+  /** Text of a .env file; names that the skill does not have are ignored. */
   env_text?: string | null;
 }
 
@@ -2951,7 +2951,7 @@ export interface CreateSpanNote {
 }
 
 export interface CreateSpans {
-  /** Spans as GET gives them: name, context, span_kind, parent_id, start_time, end_time, status_code, status_message, attributes, events. */
+  /** Spans as GET returns them: name, context, span_kind, parent_id, start_time, end_time, status_code, status_message, attributes, events. */
   data: unknown[];
 }
 
@@ -2962,9 +2962,9 @@ export interface CreateTraceNote {
 export interface Decide {
   /** Needed when changes are requested and no line has a comment. */
   comment?: string | null;
-  /** Of a branch: the revision that was reviewed. Needed to approve; a newer one is a conflict. */
+  /** Of a branch: the revision that was reviewed. Needed to approve; a newer revision is a conflict. */
   revision?: number | null;
-  /** The artifact's digest when it was reviewed. Needed to approve anything but a branch; another content is a conflict. */
+  /** Digest of the artifact when it was reviewed. Needed to approve any artifact but a branch; changed content is a conflict. */
   digest?: string | null;
   /** Allows blocking flags; only for approvals. */
   allow_protected?: boolean;
@@ -2982,62 +2982,44 @@ export interface DeleteSpans {
   after?: string | null;
   /** Started before this time. */
   before?: string | null;
-  /** Needed where neither filter nor time is given. */
+  /** Needed when neither filter nor time is given. */
   all?: boolean;
 }
 
 export interface DestinationChange {
   /** Unique in the space. */
   name?: string | null;
-  /** Of webhook and slack; never shown again. */
+  /** Address of a webhook or of slack; never shown again. */
   url?: string | null;
-  /** Addresses of email, at most 20. */
+  /** Addresses for email, at most 20. */
   to?: string[] | null;
   /** Kinds of notices it receives; empty: all. */
   kinds?: Kind[] | null;
-  /** Ids or names: whose notices it wants; empty: all. */
+  /** Ids or names of projects whose notices are sent; empty: all. */
   projects?: string[] | null;
-  /** Empty: the usual text. */
+  /** Template of the message; empty: the default text. */
   template?: string | null;
   enabled?: boolean | null;
-  /** Of a webhook: replaces it and shows it. */
+  /** webhook: replaces the signing secret and returns the new one. */
   new_signing_secret?: boolean | null;
 }
 
-export interface DestinationWish {
-  /** Unique in the space. */
-  name: string;
-  type: DestinationType;
-  /** Of webhook and slack; never shown again. */
-  url?: string | null;
-  /** Addresses of email, at most 20. */
-  to?: string[] | null;
-  /** Kinds of notices it receives; empty: all. */
-  kinds?: Kind[] | null;
-  /** Ids or names: whose notices it wants; empty: all. */
-  projects?: string[] | null;
-  /** {{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}. */
-  template?: string | null;
-  /** True if not given. */
-  enabled?: boolean | null;
-}
-
 export interface EvaluatorChange {
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string | null;
   /** The spans it evaluates. */
   filter?: string | null;
-  /** Which of these match. */
+  /** Filter that a span must match, in the filter language. */
   condition?: string | null;
   /** Label of spans that match. */
   label?: string | null;
-  /** Their score; null: none. */
+  /** Score of spans that match; null: none. */
   score?: number | null;
-  /** Label of those that do not; empty: no eval. */
+  /** Label of evaluated spans that do not match; empty: no eval. */
   other_label?: string | null;
-  /** Their score; null: none. */
+  /** Score of evaluated spans that do not match; null: none. */
   other_score?: number | null;
-  /** 1 to 100. */
+  /** Share of the traces it evaluates, 1 to 100. */
   sample_percent?: number | null;
   /** Whether it evaluates new spans; off, then on: starts again. */
   enabled?: boolean | null;
@@ -3045,8 +3027,8 @@ export interface EvaluatorChange {
   backfill_hours?: number | null;
 }
 
-export interface ForgeIssueWish {
-  /** Link this one, which is there already; the other fields are not needed. */
+export interface ForgeIssueRequest {
+  /** Link this existing issue; the other fields are not needed. */
   url?: string | null;
   /** Repository: id, name or address; that of Signal's settings if not given. */
   repo?: string | null;
@@ -3066,15 +3048,15 @@ export interface ForkRun {
 export interface IssueChange {
   /** open, fix_proposed, resolved, muted or dismissed. */
   status?: Status | null;
-  /** Why; needed for dismissed. At most 2,000 bytes. */
+  /** The reason; needed for dismissed. At most 2,000 bytes. */
   reason?: string | null;
-  /** Scans leave it alone from then on. */
+  /** Later scans do not change it. */
   severity?: Severity | null;
   /** Id of a user; null: no assignee. */
   assignee?: string | null;
-  /** Scans leave it alone from then on. */
+  /** Later scans do not change it. */
   title?: string | null;
-  /** With muted: open again from then on. */
+  /** With muted: it is reopened then. */
   muted_until?: string | null;
 }
 
@@ -3084,12 +3066,12 @@ export interface LogIn {
 }
 
 export interface MarkNotices {
-  /** This one and all before it; everything if not given. */
+  /** Id of a notice: marks it and all older ones; all if not given. */
   up_to?: string | null;
 }
 
 export interface MergeIssue {
-  /** Issue that becomes a part of this one. */
+  /** Id of the issue to merge into this one. */
   issue: string;
 }
 
@@ -3097,42 +3079,30 @@ export interface MonitorChange {
   /** Unique in the project. */
   name?: string | null;
   description?: string | null;
-  /** All of them. */
+  /** Replaces all settings. */
   settings?: MonitorSettings | null;
   enabled?: boolean | null;
 }
 
-export interface MonitorWish {
-  /** Id or name of the project. */
-  project: string;
-  /** Unique in the project. */
-  name: string;
-  /** What to do when it triggers, for example. */
-  description?: string | null;
-  settings: MonitorSettings;
-  /** True if not given. */
-  enabled?: boolean | null;
-}
-
-export interface MuteWish {
-  /** Until then; this or seconds. */
+export interface MuteRequest {
+  /** End of the mute; give this or seconds. */
   until?: string | null;
-  /** For this many seconds, up to 31,536,000. */
+  /** Length of the mute in seconds, up to 31,536,000. */
   seconds?: number | null;
-  /** Why. */
+  /** Reason of the mute. */
   reason?: string | null;
 }
 
 export interface NewAutomation {
   /** Unique in the space. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string;
   /** Id or name of the project its runs are bound to. */
   project: string;
   /** Id or name of the preset of its runs. */
   preset: string;
-  /** The prompt of each run. `{{window.from}}` and other variables. */
+  /** Template of the prompt of each run, with variables such as `{{window.from}}`. */
   prompt: string;
   trigger: Trigger;
   overlap?: Overlap;
@@ -3142,16 +3112,16 @@ export interface NewAutomation {
   budget?: DayBudget;
   /** 0 (never pause) to 100; 5 if not given. */
   failure_limit?: number;
-  /** Whether it begins paused. */
+  /** Whether it is created paused. */
   paused?: boolean;
 }
 
 export interface NewComment {
-  /** Id of a comment: goes into its thread. */
+  /** Id of a comment whose thread it replies to. */
   reply_to?: string | null;
   /** The newest one if not given. */
   revision?: number | null;
-  /** File as the diff names it; not given: about the whole. */
+  /** File as the diff names it; not given: the whole artifact. */
   path?: string | null;
   /** `old` or `new`; `new` if not given. */
   side?: Side | null;
@@ -3161,17 +3131,35 @@ export interface NewComment {
   body: string;
 }
 
+export interface NewDestination {
+  /** Unique in the space. */
+  name: string;
+  type: DestinationType;
+  /** Address of a webhook or of slack; never shown again. */
+  url?: string | null;
+  /** Addresses for email, at most 20. */
+  to?: string[] | null;
+  /** Kinds of notices it receives; empty: all. */
+  kinds?: Kind[] | null;
+  /** Ids or names of projects whose notices are sent; empty: all. */
+  projects?: string[] | null;
+  /** Template of the message; its variables are {{title}} {{body}} {{url}} {{kind}} {{space}} {{project}} {{time}}. */
+  template?: string | null;
+  /** True if not given. */
+  enabled?: boolean | null;
+}
+
 export interface NewDocumentAnnotation {
   name: string;
   annotator_kind: AnnotatorKind;
   /** A label, a score or an explanation is needed. */
   result?: AnnotationResult | null;
-  /** Anything. */
+  /** Any JSON object. */
   metadata?: unknown | null;
-  /** The same name and identifier on the same target replaces. */
+  /** An annotation with the same name and identifier on the same target is replaced. */
   identifier?: string;
   span_id: string;
-  /** From 0. */
+  /** Position in the list of documents, from 0. */
   document_position: number;
 }
 
@@ -3180,40 +3168,52 @@ export interface NewEval {
   /** Span id, trace id, or the chat session's name. */
   target_id: string;
   name: string;
-  /** Distinguishes several with one name; the same one is replaced. */
+  /** Distinguishes evals of the same name; an eval with the same identifier is replaced. */
   identifier?: string | null;
   kind?: EvalKind;
   /** A label, a score or an explanation is needed. */
   label?: string | null;
   score?: number | null;
   explanation?: string | null;
-  /** Anything. */
+  /** Any JSON object. */
   metadata?: unknown | null;
 }
 
 export interface NewEvaluator {
   /** Name of the evals it writes; unique in its project. */
   name: string;
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string;
   /** Id or name of the project. */
   project: string;
   /** The spans it evaluates; all if not given. */
   filter?: string;
-  /** Which of these match, in the filter language. */
+  /** Filter that a span must match, in the filter language. */
   condition: string;
   /** Label of spans that match; `fail` if not given. */
   label?: string;
-  /** Their score. */
+  /** Score of spans that match. */
   score?: number | null;
   /** Label of evaluated spans that do not match; not given: they get no eval. */
   other_label?: string;
-  /** Their score. */
+  /** Score of evaluated spans that do not match. */
   other_score?: number | null;
-  /** 1 to 100; 100 if not given. */
+  /** Share of the traces it evaluates, 1 to 100; 100 if not given. */
   sample_percent?: number;
   /** Also evaluate spans of the last hours; 0 to 720, 0 if not given. */
   backfill_hours?: number;
+}
+
+export interface NewMonitor {
+  /** Id or name of the project. */
+  project: string;
+  /** Unique in the project. */
+  name: string;
+  /** Text for people, for example what to do when it triggers. */
+  description?: string | null;
+  settings: MonitorSettings;
+  /** True if not given. */
+  enabled?: boolean | null;
 }
 
 export interface NewSessionAnnotation {
@@ -3221,9 +3221,9 @@ export interface NewSessionAnnotation {
   annotator_kind: AnnotatorKind;
   /** A label, a score or an explanation is needed. */
   result?: AnnotationResult | null;
-  /** Anything. */
+  /** Any JSON object. */
   metadata?: unknown | null;
-  /** The same name and identifier on the same target replaces. */
+  /** An annotation with the same name and identifier on the same target is replaced. */
   identifier?: string;
   session_id: string;
 }
@@ -3231,7 +3231,7 @@ export interface NewSessionAnnotation {
 export interface NewSessionNote {
   session_id: string;
   note: string;
-  /** The same one replaces; without one each note is a new one. */
+  /** A note with the same identifier is replaced; without an identifier each note is new. */
   identifier?: string;
 }
 
@@ -3240,9 +3240,9 @@ export interface NewSpanAnnotation {
   annotator_kind: AnnotatorKind;
   /** A label, a score or an explanation is needed. */
   result?: AnnotationResult | null;
-  /** Anything. */
+  /** Any JSON object. */
   metadata?: unknown | null;
-  /** The same name and identifier on the same target replaces. */
+  /** An annotation with the same name and identifier on the same target is replaced. */
   identifier?: string;
   span_id: string;
 }
@@ -3250,7 +3250,7 @@ export interface NewSpanAnnotation {
 export interface NewSpanNote {
   span_id: string;
   note: string;
-  /** The same one replaces; without one each note is a new one. */
+  /** A note with the same identifier is replaced; without an identifier each note is new. */
   identifier?: string;
 }
 
@@ -3259,9 +3259,9 @@ export interface NewTraceAnnotation {
   annotator_kind: AnnotatorKind;
   /** A label, a score or an explanation is needed. */
   result?: AnnotationResult | null;
-  /** Anything. */
+  /** Any JSON object. */
   metadata?: unknown | null;
-  /** The same name and identifier on the same target replaces. */
+  /** An annotation with the same name and identifier on the same target is replaced. */
   identifier?: string;
   trace_id: string;
 }
@@ -3269,21 +3269,21 @@ export interface NewTraceAnnotation {
 export interface NewTraceNote {
   trace_id: string;
   note: string;
-  /** The same one replaces; without one each note is a new one. */
+  /** A note with the same identifier is replaced; without an identifier each note is new. */
   identifier?: string;
 }
 
 export interface OpenRepoIssue {
-  /** One line. */
+  /** Title; one line. */
   title: string;
-  /** Markdown; mentions are defused and lines that seem to hold a secret are removed. */
+  /** Markdown; mentions are disabled, and lines that may contain a secret are removed. */
   body?: string;
-  /** Names of labels that the forge knows. */
+  /** Names of labels that exist on the forge. */
   labels?: string[];
 }
 
 export interface PauseAutomation {
-  /** Shown with the automation and with every skipped moment. */
+  /** Shown with the automation and with each skipped time. */
   reason?: string | null;
 }
 
@@ -3291,7 +3291,7 @@ export interface PreviewEnv {
   /** Id of a skill; or give a type. */
   skill?: string | null;
   type?: SkillType | null;
-  /** A .env file. Nothing is stored. */
+  /** Text of a .env file. Nothing is stored. */
   text: string;
 }
 
@@ -3299,9 +3299,9 @@ export interface PreviewMonitor {
   /** Id or name of the project. */
   project: string;
   settings: MonitorSettings;
-  /** The first moment; a week before `to` if not given. */
+  /** Start time; a week before `to` if not given. */
   from?: string | null;
-  /** The last moment; now if not given. */
+  /** End time; now if not given. */
   to?: string | null;
 }
 
@@ -3309,7 +3309,7 @@ export interface PreviewTrigger {
   /** Id or name of the project whose data is used. */
   project: string;
   trigger: Trigger;
-  /** As the automation would have it. */
+  /** cool_off_seconds of the automation. */
   cool_off_seconds?: number | null;
 }
 
@@ -3318,19 +3318,19 @@ export interface ReplaceProject {
 }
 
 export interface ReportIssue {
-  /** Id or name. */
+  /** Id or name of the project. */
   project: string;
-  /** One line; what goes wrong where. */
+  /** One line: the problem and where it happens. */
   title: string;
-  /** What was seen, and why it matters. */
+  /** Observation, and why it matters. */
   explanation: string;
   /** medium if not given. */
   severity?: Severity | null;
-  /** The spans it is about, in the filter language. */
+  /** Filter of its spans, in the filter language. */
   filter?: string | null;
-  /** Examples; at most 20. */
+  /** Ids of example traces; at most 20. */
   trace_ids?: string[] | null;
-  /** What identifies the problem when it is reported again; the words of the title if not given. */
+  /** Text that identifies the problem when it is reported again; the words of the title if not given. */
   subject?: string | null;
 }
 
@@ -3340,7 +3340,7 @@ export interface RequestPasswordReset {
 }
 
 export interface Rerun {
-  /** Instead of the first prompt. */
+  /** Replaces the first prompt. */
   prompt?: string | null;
 }
 
@@ -3348,43 +3348,43 @@ export interface ReviewArtifact {
   decision: ReviewState;
   /** The reason; needed for changes_requested. */
   comment?: string | null;
-  /** The artifact's digest when it was reviewed. Needed to approve anything but a branch. */
+  /** Digest of the artifact when it was reviewed. Needed to approve any artifact but a branch. */
   digest?: string | null;
-  /** Of a branch: the revision that was reviewed. Needed to approve one. */
+  /** Of a branch: the revision that was reviewed. Needed to approve it. */
   revision?: number | null;
 }
 
 export interface RotateEncryption {
   what: RotateWhat;
-  /** data keys of this space only. */
+  /** data: only the data keys of this space. */
   space?: string | null;
 }
 
 export interface RotateKey {
-  /** How long the old key still works; 0 if not given. */
+  /** Seconds for which the old key still works; 0 if not given. */
   grace_seconds?: number;
 }
 
 export type RotateWhat = "master" | "data";
 
 export interface RunSql {
-  /** Id or name; the query sees nothing else. */
+  /** Id or name of the project; the query reads only its data. */
   project: string;
   /** One SELECT over spans, evals, traces and chat_sessions. */
   sql: string;
   format?: SqlFormat;
-  /** Rows, at most 100000; 10000 if not given. */
+  /** Number of rows, at most 100000; 10000 if not given. */
   limit?: number | null;
 }
 
 export interface SaveView {
   /** filter=…&range=…, as in the address of the page. */
   query: string;
-  /** Show it when the page is opened without anything chosen. */
+  /** Show it when the page is opened without a filter or range. */
   is_default?: boolean;
 }
 
-export interface SayToRun {
+export interface SendMessage {
   /** The follow-up; at most 100,000 characters. */
   text: string;
 }
@@ -3408,12 +3408,12 @@ export interface SetSecret {
 export interface SetViewed {
   /** File as the diff names it. */
   path: string;
-  /** false takes the mark away. */
+  /** false removes the mark. */
   viewed: boolean;
 }
 
 export interface SplitIssue {
-  /** What gets an issue of its own. */
+  /** Fingerprint to move to a new issue. */
   fingerprint: string;
 }
 
@@ -3422,15 +3422,15 @@ export type SqlFormat = "json" | "json_lines" | "csv" | "arrow" | "parquet";
 export interface StartRun {
   /** Id or name of the project it is bound to. */
   project: string;
-  /** What to do; at most 100,000 characters. */
+  /** First message to the worker; at most 100,000 characters. */
   prompt: string;
-  /** Id or name of a preset; else `settings`. */
+  /** Id or name of a preset; or give `settings`. */
   preset?: string | null;
-  /** A worker for this session only; else `preset`. */
+  /** Settings of this run only; or give `preset`. */
   settings?: Settings | null;
-  /** Shown in lists; else the first line of the prompt. */
+  /** Shown in lists; the first line of the prompt if not given. */
   title?: string | null;
-  /** Higher goes first; -10 to 10. */
+  /** Runs with a higher priority start first; -10 to 10. */
   priority?: number;
 }
 
@@ -3441,9 +3441,9 @@ export interface UpdateMe {
 export interface UpdatePreset {
   /** Unique in the space. */
   name?: string | null;
-  /** What it is for. */
+  /** Purpose, as text. */
   description?: string | null;
-  /** All of them; makes a version when they differ. */
+  /** Replaces all settings; creates a version when they differ. */
   settings?: Settings | null;
 }
 
@@ -3451,7 +3451,7 @@ export interface UpdateProject {
   name?: string | null;
   description?: string | null;
   restricted?: boolean | null;
-  /** null: back to the server's default. */
+  /** null: the server's default. */
   retention_days?: number | null;
 }
 
@@ -3471,19 +3471,19 @@ export interface UpdateRepo {
 export interface UpdateSkill {
   name?: string | null;
   description?: string | null;
-  /** Plain variables to set; null takes a value away. */
+  /** Plain variables to set; null removes a value. */
   variables?: Record<string, string | null>;
-  /** Secrets to set; others stay. */
+  /** Secrets to set; others are unchanged. */
   secrets?: Record<string, string>;
-  /** To env only together with the secret itself. */
+  /** A change to env needs the secret in the same request. */
   exposure?: Record<string, Exposure>;
-  /** Replaces all. New hosts of a stored secret need it again. */
+  /** Replaces all variables. New hosts of a stored secret need the secret in the same request. */
   declared?: Declared[] | null;
-  /** Replaces all. */
+  /** Replaces all hosts. */
   allow?: Host[] | null;
-  /** null takes it away. */
+  /** null removes it. */
   git?: GitSource | null;
-  /** A .env file; names that the skill does not have are left out. */
+  /** Text of a .env file; names that the skill does not have are ignored. */
   env_text?: string | null;
 }
 
@@ -3499,7 +3499,7 @@ export interface UpdateUser {
 }
 
 export interface WriteEvals {
-  /** At most 100000. */
+  /** The evals, at most 100000. */
   data: NewEval[];
 }
 
