@@ -257,17 +257,17 @@ TEST_CASE("a follow-up needs the right to read the project, and ends the use of 
                                                        {.name = "talker", .scopes = {"run_start", "run_read"}}));
         const Caller talker = world.with_key(*key.key);
         CHECK(outcome(shop.runs.find(talker, run.id)) == "ok");
-        CHECK(outcome(shop.runs.say(talker, run.id, "read it to me")) != "ok");
-        must(shop.runs.say(world.admin, run.id, "go on"));
+        CHECK(outcome(shop.runs.send_message(talker, run.id, "read it to me")) != "ok");
+        must(shop.runs.send_message(world.admin, run.id, "go on"));
         CHECK_FALSE(must(store.is_shared(run.id)));
         shop.force(run.id, State::succeeded);
         CHECK(outcome(shop.runs.fork(talker, run.id, "read it to me")) != "ok");
         CHECK_FALSE(must(store.is_shared(must(shop.runs.fork(world.admin, run.id, "other way")).id)));
         CHECK(must(store.is_shared(must(shop.runs.fork(member, run.id, "other way")).id)));
 
-        must(shop.runs.say(member, run.id, "read it to me"));
+        must(shop.runs.send_message(member, run.id, "read it to me"));
         CHECK(must(store.is_shared(run.id)));
-        must(shop.runs.say(world.admin, run.id, "go on")); // the other's message is still there
+        must(shop.runs.send_message(world.admin, run.id, "go on")); // the other's message is still there
         CHECK(must(store.is_shared(run.id)));
         shop.force(run.id, State::succeeded);
         CHECK(must(store.is_shared(must(shop.runs.fork(world.admin, run.id, "third way")).id)));

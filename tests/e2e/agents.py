@@ -76,7 +76,7 @@ class Model:
 
     def __init__(self, stack):
         plays = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".json"))
-        json.dump(PLAY, plays)
+        json.dump(json.loads((ROOT / "tests/scripted_model/plays.json").read_text()) | PLAY, plays)
         plays.flush()
         self.process = subprocess.Popen(
             [sys.executable, str(ROOT / "tests/scripted_model/scripted_model.py"), "--port", "0", "--plays", plays.name],

@@ -67,7 +67,9 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("wall_clock_minutes", { exact: false })).toBeVisible();
-  await expect(page.getByText("allow_hosts names git.example.com, a forge of this preset's repositories")).toBeVisible();
+  await expect(
+    page.getByText("allow_hosts names git.example.com, a forge of this preset's repositories"),
+  ).toBeVisible();
 
   const [saved] = (await admin.send<Preset[]>("GET", "/v1/presets")).filter((preset) => preset.name === name);
   expect(saved?.version).toBe(2);
