@@ -9,6 +9,7 @@
 #include <csignal>
 #include <doctest/doctest.h>
 #include <set>
+#include <thread>
 
 using namespace hone;
 using namespace hone::telemetry;
@@ -104,6 +105,29 @@ TEST_CASE("the same span again changes nothing; a changed span replaces the old 
     CHECK(counts.received == 7);
     CHECK(counts.stored == 1);
     CHECK(counts.repeated == 6);
+}
+
+TEST_CASE("a span is shown exactly once at every moment of its replacement") {
+    Fixture& f = fixture();
+    TestSpan span{6, 1, 0, base_ns, 1'000'000, "name 0", "", 0};
+    REQUIRE(f.send_json("replaced", request({span})).status == 200);
+    f.wait();
+    std::atomic<bool> is_done = false;
+    std::set<size_t> seen;
+    std::thread reader([&] {
+        while (!is_done) {
+            const auto skeleton = f.store().trace_skeleton("project_replaced", hex_number(6, 32));
+            seen.insert(skeleton.ok() ? skeleton.value().spans.size() : 0);
+        }
+    });
+    for (int i = 1; i <= 5; ++i) {
+        span.name = "name " + std::to_string(i);
+        CHECK(f.send_json("replaced", request({span})).status == 200);
+        f.wait();
+    }
+    is_done = true;
+    reader.join();
+    CHECK(seen == std::set<size_t>{1});
 }
 
 TEST_CASE("rejected spans are named in the response and counted in the ledger") {

@@ -197,12 +197,43 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     return engine_error(code, take ? failure : response.body);
 }
 
+ClickHouse::Replacement::Replacement(ClickHouse& engine) : m_engine(engine) {
+    const Lock lock(m_engine.m_mutex);
+    ++m_engine.m_replacements;
+    ++m_engine.m_replacements_begun;
+}
+
+ClickHouse::Replacement::~Replacement() {
+    const Lock lock(m_engine.m_mutex);
+    --m_engine.m_replacements;
+    m_engine.m_replaced.notify_all();
+}
+
+uint64_t ClickHouse::await_replacements() {
+    constexpr auto most = std::chrono::seconds(2);
+    const Lock lock(m_mutex);
+    m_replaced.wait_for(m_mutex, most, [this]() REQUIRES_LOCK(m_mutex) { return m_replacements == 0; });
+    return m_replacements_begun;
+}
+
+bool ClickHouse::has_replaced_since(uint64_t begun) {
+    const Lock lock(m_mutex);
+    return m_replacements_begun != begun;
+}
+
 Result<std::string> ClickHouse::query(const ClickHouseQuery& query) {
-    auto response = TRY(send(query, {}, false, {}));
-    return std::move(response.body);
+    constexpr int most_tries = 10;
+    if (query.project == "*") return std::move(TRY(send(query, {}, false, {})).body);
+    for (int i = 1;; ++i) {
+        const uint64_t begun = await_replacements();
+        auto response = TRY(send(query, {}, false, {}));
+        // Queries of people can be expensive: they run once.
+        if (i == most_tries || query.as_reader || !has_replaced_since(begun)) return std::move(response.body);
+    }
 }
 
 Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take) {
+    if (query.project != "*") await_replacements();
     TRY(send(query, {}, false, take));
     return {};
 }

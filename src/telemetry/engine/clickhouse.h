@@ -2,6 +2,7 @@
 // (over a URL). Values go as bound parameters, never into the SQL text. Thread-safe, blocking.
 #pragma once
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "net/client.h"
@@ -66,12 +67,32 @@ public:
     // Rows in RowBinary. Returns when they are on disk.
     Result<> insert(const std::string& table, std::string rows, Duration deadline);
 
+    // While one lives, queries of a project wait before they start, for two seconds at most: rows are being replaced,
+    // and a query would see both of them, or none.
+    class Replacement {
+    public:
+        explicit Replacement(ClickHouse& engine);
+        ~Replacement();
+        Replacement(const Replacement&) = delete;
+        Replacement& operator=(const Replacement&) = delete;
+
+    private:
+        ClickHouse& m_engine;
+    };
+
 private:
+    // Returns the number of replacements that have begun.
+    uint64_t await_replacements();
+    bool has_replaced_since(uint64_t begun);
     Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
                                      const std::function<Result<>(std::string_view)>& take);
 
     ClickHouseOptions m_options;
     net::HttpClient m_client;
+    Mutex m_mutex;
+    Condition m_replaced;
+    int m_replacements GUARDED_BY(m_mutex) = 0;
+    uint64_t m_replacements_begun GUARDED_BY(m_mutex) = 0;
 };
 
 // What an engine's exception means to the caller; fuzzed names and numbers are harmless.

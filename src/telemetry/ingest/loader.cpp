@@ -134,6 +134,8 @@ Result<bool> Loader::load_block() {
         if (m_options.prepare) TRY(m_options.prepare());
         TRY(begin_known());
         TRY(compare_with_engine(block));
+        std::optional<ClickHouse::Replacement> replacement; // until the new rows are in
+        if (!block.replaced.empty()) replacement.emplace(m_engine);
         TRY(delete_replaced(block));
         TRY(count_usage(block));
         // Before they go in: an insert whose response is lost may have happened, and must be queried the next time.

@@ -240,6 +240,7 @@ Result<> Loader::correct_stored(const std::vector<UsageCounter::Change>& changes
                          " AND span_id = " + quoted_text(digits_of_span(change.span)) + ")";
         }
         if (condition.empty()) continue;
+        const ClickHouse::Replacement replacement(m_engine);
         const std::string old = is_counted ? "notEmpty(repeated_usage)" : "empty(repeated_usage)";
         const std::string made = is_counted ? "empty(repeated_usage)" : "notEmpty(repeated_usage)";
         TRY(m_engine.query(long_query("INSERT INTO hone.spans SELECT " + corrected_columns(is_counted) +
