@@ -210,7 +210,7 @@ TEST_CASE("a notice becomes a mail over STARTTLS with a login, and no password w
         CHECK(mails[0].logged_in);
         CHECK(mails[0].from == "<hone@example.com>");
         CHECK(mails[0].to == std::vector<std::string>{"<ada@example.com>", "<ben@example.com>"});
-        CHECK(mails[0].data.find("Subject: [Hone] Run finished: nightly look\n") != std::string::npos);
+        CHECK(mails[0].data.find("Subject: [Hone] Run finished: nightly scan\n") != std::string::npos);
         CHECK(mails[0].data.find(to_base64("Run finished: nightly scan").substr(0, 32)) != std::string::npos);
         CHECK(server.in_clear() == std::vector<std::string>{"EHLO hone", "STARTTLS"});
     });

@@ -68,7 +68,8 @@ Result<Issue> Signal::link_forge_issue(const Caller& caller, const IssueId& id, 
     if (m_forge_issues == nullptr) return unavailable("this server reaches no forge");
     const auto row = TRY(row_of(issue.project_id));
     const bool has_own = row && row->settings.repo;
-    if (!wanted.repo && !has_own) return conflict("repo is missing: send it, or set one in the settings of Signal");
+    if (!wanted.repo && !has_own)
+        return conflict("the issue has no repository: send repo, or set one in the settings of Signal");
     const std::string repo = wanted.repo ? *wanted.repo : row->settings.repo->url;
     const ForgeIssueDraft draft = draft_of(issue);
     if (!wanted.body && !wanted.digest)

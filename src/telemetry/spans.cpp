@@ -87,6 +87,10 @@ Result<IngestResponse> Spans::ingest_metrics(const access::Caller& caller, const
     return telemetry.records().respond_metrics(request);
 }
 
+Result<> Spans::check_sender(const access::Caller& caller, const access::SpaceId& space) const {
+    return caller.require(access::Permission::trace_write, space);
+}
+
 Result<Accepted> Spans::ingest_runs(const access::Caller& caller, const access::SpaceId& space, RunParts& runs) {
     TRY(caller.require(access::Permission::trace_write, space));
     CallersProjects of_caller(projects, caller, space);

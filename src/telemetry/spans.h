@@ -48,6 +48,8 @@ struct Spans {
                                        IngestRequest request);
     Result<IngestResponse> ingest_metrics(const access::Caller& caller, const access::SpaceId& space,
                                           IngestRequest request);
+    // Whether the caller may send runs and records to the space.
+    Result<> check_sender(const access::Caller& caller, const access::SpaceId& space) const;
     Result<Accepted> ingest_runs(const access::Caller& caller, const access::SpaceId& space, RunParts& runs);
 
     // Spans, traces or chat sessions that are named without their project, among the projects of the space in which the

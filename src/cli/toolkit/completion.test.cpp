@@ -85,6 +85,6 @@ TEST_CASE("every shell has a script that calls back the same words") {
         CHECK(outcome.exit == 0);
         CHECK(outcome.out.find("completion words") != std::string::npos);
     }
-    CHECK(client.run({"completion", "words", "proj"}).out.starts_with("project\tThe observed applications"));
+    CHECK(client.run({"completion", "words", "proj"}).out.starts_with("project\tObserved applications"));
     CHECK(client.run({"completion", "tcsh"}).exit == 2);
 }

@@ -60,28 +60,34 @@ Result<> write_feedback(const Call& call, const access::SpaceId& space, const st
     return {};
 }
 
-Result<net::Response> take_operations(const Call& call, const InSpace& query, const RunOperations& operations) {
-    const auto space = TRY(space_of(call, query.space));
-    auto runs = spans_of_runs(operations.runs, to_ns(call.services.clock.now()));
-    json::Object body;
-    body["message"] = "Runs accepted";
-    if (!runs.batch.resources.empty()) {
-        const auto accepted = TRY(call.services.spans.ingest_runs(call.caller, space, runs));
-        if (accepted.accepted == 0 && accepted.over_quota > 0) return busy(accepted.message);
-        if (!accepted.message.empty()) body["rejected"] = accepted.message;
-    }
-    // The runs are stored: feedback that cannot be written does not make the client send them again.
-    if (!operations.feedback.empty())
-        if (const auto written = write_feedback(call, space, operations.feedback); !written.ok())
-            body["feedback"] = "not written: " + written.error().message;
-    return net::json_response(202, json::print(std::move(body)));
-}
-
 Result<std::string_view> unpacked_body(const Call& call, const RawBody& body, std::string& storage) {
     telemetry::IngestRequest request;
     request.body = body.bytes;
     request.content_encoding = call.head.header("Content-Encoding");
     return telemetry::unpack_body(request, storage);
+}
+
+// Who may not send gets no hint about the body.
+template <class Read>
+Result<net::Response> take_operations(const Call& call, const InSpace& query, const RawBody& body, Read read) {
+    const auto space = TRY(space_of(call, query.space));
+    TRY(call.services.spans.check_sender(call.caller, space));
+    std::string storage;
+    const std::string_view text = TRY(unpacked_body(call, body, storage));
+    const RunOperations operations = TRY(read(text));
+    auto runs = spans_of_runs(operations.runs, to_ns(call.services.clock.now()));
+    json::Object response;
+    response["message"] = "Runs accepted";
+    if (!runs.batch.resources.empty()) {
+        const auto accepted = TRY(call.services.spans.ingest_runs(call.caller, space, runs));
+        if (accepted.accepted == 0 && accepted.over_quota > 0) return busy(accepted.message);
+        if (!accepted.message.empty()) response["rejected"] = accepted.message;
+    }
+    // The runs are stored: feedback that cannot be written does not make the client send them again.
+    if (!operations.feedback.empty())
+        if (const auto written = write_feedback(call, space, operations.feedback); !written.ok())
+            response["feedback"] = "not written: " + written.error().message;
+    return net::json_response(202, json::print(std::move(response)));
 }
 
 } // namespace
@@ -94,35 +100,30 @@ Result<net::Response> get_langsmith_info(const Call&) {
 }
 
 Result<net::Response> take_run_form(const Call& call, const InSpace& query, const RawBody& body) {
-    std::string storage;
-    const std::string_view form = TRY(unpacked_body(call, body, storage));
-    return take_operations(call, query, TRY(read_run_form(call.head.header("Content-Type"), form)));
+    return take_operations(call, query, body, [&](std::string_view form) {
+        return read_run_form(call.head.header("Content-Type"), form);
+    });
 }
 
 Result<net::Response> take_run_batch(const Call& call, const InSpace& query, const RawBody& body) {
-    std::string storage;
-    const std::string_view text = TRY(unpacked_body(call, body, storage));
-    return take_operations(call, query, TRY(read_run_batch(text)));
+    return take_operations(call, query, body, [](std::string_view text) { return read_run_batch(text); });
 }
 
 Result<net::Response> begin_run(const Call& call, const InSpace& query, const RawBody& body) {
-    std::string storage;
-    const std::string_view text = TRY(unpacked_body(call, body, storage));
-    return take_operations(call, query, TRY(read_run(text, false)));
+    return take_operations(call, query, body, [](std::string_view text) { return read_run(text, false); });
 }
 
 Result<net::Response> end_run(const Call& call, const InSpace& query, const RawBody& body) {
-    std::string storage;
-    const std::string_view text = TRY(unpacked_body(call, body, storage));
-    return take_operations(call, query, TRY(read_run(text, true, call.at("run_id"))));
+    return take_operations(call, query, body,
+                           [&](std::string_view text) { return read_run(text, true, call.at("run_id")); });
 }
 
 Result<net::Response> take_feedback(const Call& call, const InSpace& query, const RawBody& body) {
+    const auto space = TRY(space_of(call, query.space));
     std::string storage;
     const std::string_view text = TRY(unpacked_body(call, body, storage));
     json::Value tree = TRY(json::parse(text));
     if (!tree.is_object()) return invalid("the body must be a feedback");
-    const auto space = TRY(space_of(call, query.space));
     TRY(write_feedback(call, space, {tree.get_object()}));
     return net::json_response(200, json::print(tree));
 }

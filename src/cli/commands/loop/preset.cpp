@@ -102,10 +102,10 @@ Result<> add_secret_variables(const Context& context, json::Object& settings) {
     json::Value& variables = sandbox.get_object()["secret_env"];
     if (!variables.is_object()) variables = json::Object{};
     for (const auto& name : names) {
-        std::string value = context.console.is_interactive() ? TRY(context.console.prompt_secret(name + ": "))
-                                                             : TRY(context.console.read_line());
-        if (value.empty()) return context.usage("no value was given for " + name);
-        variables.get_object()[name] = std::move(value);
+        auto given =
+            context.console.is_interactive() ? context.console.prompt_secret(name + ": ") : context.console.read_line();
+        if (!given.ok() || given.value().empty()) return context.usage("no value was given for " + name);
+        variables.get_object()[name] = std::move(given).value();
     }
     return {};
 }

@@ -35,7 +35,7 @@ private:
         if (event.event == "dropped")
             m_context.console.note(m_context.console.paint_note(
                 Style::yellow, "… " + std::to_string(number_of(data, "count")) +
-                                   " some spans were skipped: too many arrive; use a narrower --filter\n"));
+                                   " more spans were skipped: too many arrive; use a narrower --filter\n"));
         return Next::go_on;
     }
 
