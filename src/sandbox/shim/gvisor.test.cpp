@@ -77,9 +77,11 @@ TEST_CASE("variables and arguments of a command inside gVisor are in no list of 
     REQUIRE_MESSAGE(number.ok(), number.error().message);
     const std::string expected = value + "\n1000\n/workspace\n/usr/bin/ls\n";
     std::string said;
+    int64_t next = 0;
     const auto read_more = [&] {
-        auto output = sandbox.output(number.value(), static_cast<int64_t>(said.size()));
-        REQUIRE(output.ok());
+        auto output = sandbox.output(number.value(), next);
+        REQUIRE_MESSAGE(output.ok(), output.error().message);
+        next = output.value().next;
         for (const Output::Part& part : output.value().parts) said += part.bytes;
         return said.size() >= expected.size() || output.value().finished;
     };

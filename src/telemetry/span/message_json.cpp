@@ -455,7 +455,7 @@ struct ParsedText {
     dom::element root;
 
     bool parse(std::string_view json) {
-        return parser.allocate(std::max<size_t>(json.size(), 64), 128) == simdjson::SUCCESS &&
+        return !json.empty() && parser.allocate(std::max<size_t>(json.size(), 64), 128) == simdjson::SUCCESS &&
                parser.parse(json.data(), json.size()).get(root) == simdjson::SUCCESS;
     }
 };
