@@ -26,8 +26,8 @@ constexpr ConventionKey claude_code_keys[] = {
 void complete_claude_code(const KnownAttributes& known, Draft& draft) {
     if (!draft.scope.starts_with(claude_code_scope)) return;
     Span& span = draft.span;
-    draft.usage.separate = true;
     const std::string_view type = known.text_of("span.type");
+    draft.usage.separate = !type.empty(); // spans made from its log records have OpenInference's counts
     if (type == "llm_request") span.kind = SpanKind::llm;
     if (type == "interaction") span.kind = SpanKind::agent;
     if (span.kind == SpanKind::unknown && !type.empty()) span.kind = SpanKind::chain; // phases of a tool's call, hooks
