@@ -133,7 +133,7 @@ def test_a_user_of_the_host_lists_the_processes_of_a_worker(binary, stack):
         seen = command_lines()
         assert b"serve" in seen, "control: the list has the server"
         assert_unseen(secret, seen)
-        shop.client.must("POST", f"/v1/runs/{run}/interrupt")
+        shop.client.must("POST", f"/v1/runs/{run}/cancel")
+        assert shop.until(run)["state"] == "cancelled", shop.run(run)
         shop.client.must("POST", f"/v1/runs/{run}/messages", {"text": "second"})
         wait_until(lambda: "turns=xx" in shop.texts(run, "message"), "the follow-up finds its workspace")
-        shop.client.call("POST", f"/v1/runs/{run}/cancel")
