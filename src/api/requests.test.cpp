@@ -105,12 +105,6 @@ TEST_CASE_FIXTURE(Fixture, "an address that does not exist is 404, also for gues
 }
 
 TEST_CASE_FIXTURE(Fixture, "a method that a path does not have is 405 and names those it has") {
-    // "/runs/batch" is also a run named "batch".
-    const auto leads_to = [](std::string_view pattern, std::string_view path) {
-        const auto wanted = split(pattern, '/'), given = split(path, '/');
-        return std::equal(wanted.begin(), wanted.end(), given.begin(), given.end(),
-                          [](auto part, auto name) { return part == name || part.starts_with('{'); });
-    };
     std::map<std::string, std::set<std::string>> methods;
     for (const Route& route : routes()) methods[some_path(route)].insert(std::string(route.method));
     for (auto& [path, has] : methods)

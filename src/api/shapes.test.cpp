@@ -138,15 +138,14 @@ TEST_CASE("a method that the document does not have is rejected as documented") 
         std::set<std::string> allowed;
         const Route* any = nullptr;
         for (const Route& route : routes())
-            if (route.path == std::string_view(path.key())) {
-                any = &route;
+            if (leads_to(route.path, std::string_view(path.key()))) {
+                if (route.path == std::string_view(path.key())) any = &route;
                 allowed.emplace(route.method);
                 if (route.method == "GET") allowed.emplace("HEAD");
             }
         REQUIRE(any != nullptr);
         for (const std::string method : {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "LINK"}) {
-            // The last is also the id of a chat session: another path of the document fits the same address.
-            if (allowed.contains(method) || any->path == "/v1/sessions/delete") continue;
+            if (allowed.contains(method)) continue;
             const auto response = walk.desk.send({method, Walk::target(*any), "{}", walk.admin});
             INFO(method, " ", std::string(path.key()), " answered ", response.status, " ", response.body);
             ++tried;

@@ -7,6 +7,7 @@
 #include "api/testing_services.h"
 #include "json/json.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -129,6 +130,13 @@ public:
     TestInstallation installation;
     Api api;
 };
+
+// Whether a path fits the path of a route: "/runs/batch" is also a run named "batch".
+inline bool leads_to(std::string_view pattern, std::string_view path) {
+    const auto wanted = split(pattern, '/'), given = split(path, '/');
+    return std::equal(wanted.begin(), wanted.end(), given.begin(), given.end(),
+                      [](auto part, auto name) { return part == name || part.starts_with('{'); });
+}
 
 inline json::Value body_of(const net::Response& response) {
     return must(json::parse(response.body));

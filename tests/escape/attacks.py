@@ -453,6 +453,9 @@ def move_past_the_walk(write_blocks):
             # The reader has passed: until it begins again nothing is seen.
             names.append(f"more{len(names)}")
             write_blocks(os.open(f"{early}/{names[-1]}", os.O_WRONLY | os.O_CREAT), 15)
+    # Without a reader the disk itself has the limit: it refuses this.
+    for number in range(len(names), 4):
+        write_blocks(os.open(f"{at}/more{number}", os.O_WRONLY | os.O_CREAT), 15)
     return f"GOT more than 20 MiB, {len(names)} files moved"
 
 
