@@ -102,6 +102,7 @@ def test_presets_go_to_files_and_back_and_artifacts_are_decided_about(binary, st
     shown = hone.json("preset", "show", "deploy")
     assert shown["settings"]["sandbox"]["secret_env"] == {"TOKEN": "********"}, shown
     assert "the value" not in made.stdout + made.stderr
+    hone.run("preset", "delete", "deploy", "--yes")
     assert "no value" in hone.run("preset", "create", "other", "--harness", "playbook", "--secret-env", "TOKEN", status=2, text="").stderr
     form["settings"] = {"harness": "command", "command": ["/bin/sh", "-c", "hone save_file --name a --text b"], "outputs": {"file": "review"}}
     assert "version 3" in hone.run("preset", "apply", "-", text=json.dumps(form)).stdout
