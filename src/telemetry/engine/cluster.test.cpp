@@ -33,7 +33,7 @@ public:
         // Without it a failure in the middle of a response would look like a short one. The engine always waits.
         const std::string_view waits = "&wait_end_of_query=1";
         const std::string_view foreign = "log_comment=no%20project%20has%20this%20name";
-        // A server where nobody made the policies, or somebody removed them.
+        // A server without the policies: they were never created, or were removed.
         if (const size_t found = target.find(foreign); found != std::string::npos && !has_policies)
             target.replace(found, foreign.size(), "log_comment=%2A");
         const size_t at = target.find(waits);
