@@ -9,7 +9,7 @@
 #include "broker/gateway/gateway.h"
 #include "broker/wire/authority.h"
 #include "crypto/crypto.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "sql/migrate.h"
 #include "json/json.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "otlp/message.h"
-#include "signal/detect/candidate.h"
+#include "signal/analysis/candidate.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/telemetry.h"
 

@@ -2,9 +2,9 @@
 // the audit log over one database.
 #pragma once
 
-#include "access/invites.h"
-#include "access/keys.h"
-#include "access/password_resets.h"
+#include "access/accounts/invites.h"
+#include "access/accounts/keys.h"
+#include "access/accounts/password_resets.h"
 #include "access/projects.h"
 #include "access/requests/idempotent_responses.h"
 #include "access/saved_views.h"

@@ -2,7 +2,7 @@
 // Thread-safe.
 #pragma once
 
-#include "access/users.h"
+#include "access/accounts/users.h"
 
 namespace hone::access {
 

@@ -6,7 +6,7 @@
 #include "access/access.h"
 #include "automation/automation.h"
 #include "base/mutex.h"
-#include "run/presets.h"
+#include "run/settings/presets.h"
 #include "secret/master_keys.h"
 
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "crypto/crypto.h"
 #include "crypto/hmac.h"
-#include "forge/client_rest.h"
+#include "forge/clients/rest.h"
 
 namespace hone::forge {
 

@@ -6,7 +6,7 @@
 
 #include "base/mutex.h"
 #include "forge/git.h"
-#include "forge/ref_list.h"
+#include "forge/push/ref_list.h"
 #include "forge/repos.h"
 
 #include <atomic>

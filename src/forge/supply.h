@@ -2,7 +2,7 @@
 // when they are old, opened for its run. Thread-safe.
 #pragma once
 
-#include "forge/quarantine.h"
+#include "forge/push/quarantine.h"
 
 namespace hone::forge {
 

@@ -2,7 +2,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "net/edge.h"
 
 #include <algorithm>

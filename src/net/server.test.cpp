@@ -1,6 +1,6 @@
 #include "net/server.h"
 
-#include "net/client.h"
+#include "net/client/client.h"
 #include "net/testing/raw_client.h"
 
 #include <atomic>

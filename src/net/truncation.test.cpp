@@ -1,8 +1,8 @@
 // A message that breaks off must never look complete: plain and over TLS, in chunks and until the connection ends.
-#include "net/client.h"
+#include "net/client/client.h"
+#include "net/client/wire.h"
 #include "net/testing/certificates.h"
 #include "net/testing/raw_client.h"
-#include "net/wire.h"
 
 #include <atomic>
 #include <csignal>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "crypto/hmac.h"
-#include "net/address_range.h"
+#include "net/client/address_range.h"
 #include "net/http/url.h"
 #include "sql/columns.h"
 

@@ -1,8 +1,8 @@
 #include "notice/smtp.h"
 
 #include "base/text.h"
+#include "net/client/wire.h"
 #include "net/tls.h"
-#include "net/wire.h"
 
 namespace hone::notice {
 

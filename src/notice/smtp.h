@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "net/client.h"
+#include "net/client/client.h"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #include "access/names.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "review/pull_requests.h"
+#include "review/delivery/pull_requests.h"
 #include "sql/columns.h"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 // revision; what an approval sets in motion (a pull request) is recorded in the same transaction. Thread-safe.
 #pragma once
 
-#include "review/branches.h"
-#include "review/pull_request.h"
+#include "review/branch/branches.h"
+#include "review/delivery/pull_request.h"
 
 namespace hone::review {
 

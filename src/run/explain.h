@@ -4,7 +4,7 @@
 
 #include "broker/egress/explain.h"
 #include "forge/catalog.h"
-#include "run/presets.h"
+#include "run/settings/presets.h"
 #include "skill/skills.h"
 
 namespace hone::run {

@@ -4,7 +4,7 @@
 
 #include "access/caller.h"
 #include "harness/event.h"
-#include "run/settings.h"
+#include "run/settings/settings.h"
 #include "run/state.h"
 
 #include <optional>

@@ -4,9 +4,9 @@
 #include "review/artifacts.h"
 #include "run/egress.h"
 #include "run/harness_store.h"
-#include "run/presets.h"
 #include "run/runs.h"
-#include "run/space_policy.h"
+#include "run/settings/presets.h"
+#include "run/settings/space_policy.h"
 
 namespace hone::run {
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "harness/catalog.h"
-#include "run/secret_env.h"
+#include "run/settings/secret_env.h"
 #include "run/state_change.h"
 #include "sql/columns.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "access/access.h"
-#include "run/presets.h"
 #include "run/run.h"
+#include "run/settings/presets.h"
 #include "run/transcript.h"
 
 #include <functional>

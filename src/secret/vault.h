@@ -4,7 +4,7 @@
 // Thread-safe.
 #pragma once
 
-#include "access/audit.h"
+#include "access/audit/audit.h"
 #include "base/mutex.h"
 #include "secret/master_keys.h"
 

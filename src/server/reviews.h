@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/duty.h"
-#include "review/delivery.h"
-#include "review/verifier.h"
+#include "review/branch/verifier.h"
+#include "review/delivery/delivery.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/forge_http.h"
 #include "server/adapters/review_sources.h"

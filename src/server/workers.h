@@ -7,7 +7,7 @@
 #include "broker/gateway/gateway.h"
 #include "broker/gateway/model_spans.h"
 #include "run/run_services.h"
-#include "run/skill_check.h"
+#include "run/settings/skill_check.h"
 #include "run/worker/dispatcher.h"
 #include "server/adapters/run_adapters.h"
 #include "server/adapters/worker_skills.h"

@@ -4,7 +4,7 @@
 #include "access/project_list.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/detect/survey.h"
+#include "signal/analysis/survey.h"
 #include "signal/text/message_template.h"
 #include "sql/columns.h"
 #include "telemetry/query/evals.h"

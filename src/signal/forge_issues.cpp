@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "signal/detect/words.h"
+#include "signal/analysis/words.h"
 #include "signal/signal_row.h"
 #include "signal/text/message_template.h"
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "access/caller.h"
-#include "signal/detect/candidate.h"
+#include "signal/analysis/candidate.h"
 #include "json/json.h"
 
 #include <optional>

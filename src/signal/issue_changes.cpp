@@ -4,8 +4,8 @@
 #include "access/names.h"
 #include "access/project_list.h"
 #include "base/text.h"
-#include "review/pull_requests.h"
-#include "signal/detect/words.h"
+#include "review/delivery/pull_requests.h"
+#include "signal/analysis/words.h"
 #include "signal/text/message_template.h"
 #include "sql/columns.h"
 

@@ -3,7 +3,7 @@
 
 #include "access/names.h"
 #include "base/text.h"
-#include "signal/detect/words.h"
+#include "signal/analysis/words.h"
 #include "signal/text/message_template.h"
 #include "sql/columns.h"
 #include "telemetry/query/filter.h"

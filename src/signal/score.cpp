@@ -1,7 +1,7 @@
 #include "signal/issue.h"
 
 #include "crypto/crypto.h"
-#include "signal/detect/words.h"
+#include "signal/analysis/words.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "access/caller.h"
-#include "run/settings.h"
+#include "run/settings/settings.h"
 #include "signal/detect/detectors.h"
 #include "signal/issue.h"
 #include "json/json.h"

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/detect/words.h"
+#include "signal/analysis/words.h"
 #include "signal/run_issues.h"
 #include "signal/signal_row.h"
 

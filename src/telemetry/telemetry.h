@@ -10,7 +10,7 @@
 #include "telemetry/ingest/loader.h"
 #include "telemetry/ingest/record_ingest.h"
 #include "telemetry/ingest/span_parts.h"
-#include "telemetry/ingest/wal.h"
+#include "telemetry/log/wal.h"
 #include "telemetry/query/span_store.h"
 #include "telemetry/query/tail.h"
 #include "telemetry/span_joiner.h"

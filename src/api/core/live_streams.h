@@ -4,7 +4,7 @@
 // every ten seconds it repeats them for what merely expires. Thread-safe.
 #pragma once
 
-#include "access/audit.h"
+#include "access/audit/audit.h"
 #include "base/duty.h"
 #include "base/mutex.h"
 #include "net/http/http.h"

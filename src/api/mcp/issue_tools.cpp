@@ -2,7 +2,7 @@
 
 #include "api/core/in_path.h"
 #include "api/mcp/reply.h"
-#include "run/settings.h"
+#include "run/settings/settings.h"
 #include "signal/signal.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/core/call.h"
-#include "signal/detect/candidate.h"
+#include "signal/analysis/candidate.h"
 #include "json/json.h"
 
 namespace hone::api {

@@ -1,7 +1,7 @@
 #include "broker/gateway/gateway.h"
 #include "broker/broker.h"
 #include "crypto/crypto.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "net/testing/raw_client.h"
 #include "sql/testing.h"
 #include "json/json.h"

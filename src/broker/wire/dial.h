@@ -6,7 +6,7 @@
 #include "broker/wire/channel.h"
 #include "broker/wire/http_head.h"
 #include "crypto/secret_bytes.h"
-#include "net/address_range.h"
+#include "net/client/address_range.h"
 
 #include <functional>
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include "cli/remote/context.h"
 #include "cli/remote/target.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "json/json.h"
 
 #include <functional>

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "forge/hooks.h"
-#include "review/delivery.h"
-#include "review/inspector.h"
+#include "review/branch/inspector.h"
+#include "review/delivery/delivery.h"
+#include "review/delivery/pull_requests.h"
 #include "review/label_outbox.h"
-#include "review/pull_requests.h"
 #include "review/reviews.h"
 #include "run/run_services.h"
 

@@ -6,7 +6,7 @@
 #include "run/harness_store.h"
 #include "run/run_spans.h"
 #include "run/run_store.h"
-#include "run/space_policy.h"
+#include "run/settings/space_policy.h"
 #include "sandbox/image/store.h"
 #include "sandbox/provider/provider.h"
 

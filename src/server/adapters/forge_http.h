@@ -5,7 +5,7 @@
 
 #include "access/access.h"
 #include "broker/wire/dial.h"
-#include "forge/client_forge.h"
+#include "forge/clients/forge.h"
 #include "net/http/url.h"
 #include "secret/vault.h"
 #include "skill/skills.h"

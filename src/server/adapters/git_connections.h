@@ -3,7 +3,7 @@
 
 #include "broker/broker.h"
 #include "broker/gateway/git_service.h"
-#include "forge/quarantine.h"
+#include "forge/push/quarantine.h"
 #include "secret/vault.h"
 #include "skill/skills.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "forge/repos.h"
-#include "review/delivery.h"
+#include "review/delivery/delivery.h"
 #include "signal/signal.h"
 
 #include <functional>

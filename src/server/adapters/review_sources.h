@@ -1,10 +1,10 @@
 // What review/ needs of repositories and issues, for which review/ has interfaces. Thread-safe.
 #pragma once
 
-#include "forge/quarantine.h"
+#include "forge/push/quarantine.h"
 #include "review/artifacts.h"
-#include "review/delivery.h"
-#include "review/inspector.h"
+#include "review/branch/inspector.h"
+#include "review/delivery/delivery.h"
 
 namespace hone::server {
 

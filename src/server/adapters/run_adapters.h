@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/log.h"
-#include "run/presets.h"
 #include "run/run_spans.h"
+#include "run/settings/presets.h"
 #include "skill/skills.h"
 
 namespace hone::server {

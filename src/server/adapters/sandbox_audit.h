@@ -2,7 +2,7 @@
 // every start, command, end and clean-up, also of the time when no server ran. One thread; step() is what tests call.
 #pragma once
 
-#include "access/audit.h"
+#include "access/audit/audit.h"
 #include "base/duty.h"
 #include "sandbox/local/event_tail.h"
 #include "sandbox/local/local_provider.h"

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "crypto/seal.h"
-#include "run/secret_env.h"
+#include "run/settings/secret_env.h"
 
 namespace hone::server {
 

@@ -1,11 +1,11 @@
 // `hone check`: what this machine offers, one line each, with advice where something is missing.
 #include "sandbox/local/check.h"
-#include "access/logins.h"
+#include "access/accounts/logins.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "config/config.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "run/harness_store.h"
 #include "server/beside_program.h"
 #include "server/commands/arguments.h"

@@ -3,7 +3,7 @@
 // where it was seen and the reason for it. Pure; any thread.
 #pragma once
 
-#include "signal/detect/trace_sample.h"
+#include "signal/analysis/trace_sample.h"
 
 namespace hone::signal {
 

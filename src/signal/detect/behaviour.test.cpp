@@ -1,6 +1,6 @@
 // Behaviour of agents, in traces that are built here.
 #include "signal/detect/behaviour.h"
-#include "signal/detect/small_clusters.h"
+#include "signal/analysis/small_clusters.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // Behaviour of agents and failures that only texts report, as findings: cases of one kind at one place are one finding
 // with the decisive excerpt. Where it is seen is a list of spans: no filter can state it.
+#include "signal/analysis/clusters.h"
+#include "signal/analysis/small_clusters.h"
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/behaviour.h"
-#include "signal/detect/clusters.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/small_clusters.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Errors with the same cause that recur or grow; tools, parsers and limits of providers have detectors of their own.
-#include "signal/detect/clusters.h"
+#include "signal/analysis/clusters.h"
 #include "signal/detect/detectors.h"
 
 namespace hone::signal {

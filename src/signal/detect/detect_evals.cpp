@@ -1,7 +1,7 @@
 // Evals that became worse: a lower score, or less of the label that is usual.
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 #include <algorithm>

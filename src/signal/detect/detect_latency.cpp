@@ -1,7 +1,7 @@
 // Spans that became slower than in the time before: as a whole (median), or in their slow tail.
+#include "signal/analysis/shifts.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/shifts.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 namespace hone::signal {

@@ -1,7 +1,7 @@
 // Agents that call a tool repeatedly with the same input.
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 namespace hone::signal {

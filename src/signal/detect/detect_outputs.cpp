@@ -1,8 +1,8 @@
 // Unusable outputs: cut off at the token limit, refused or filtered, or not in the form a program expects.
-#include "signal/detect/clusters.h"
+#include "signal/analysis/clusters.h"
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 #include "telemetry/query/filter.h"

@@ -1,7 +1,7 @@
 // Searches that find nothing.
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Chat sessions whose last trace fails: users who left.
+#include "signal/analysis/statistics.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/statistics.h"
-#include "signal/detect/words.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Model calls that use more tokens than before, and hours that cost far more than any before.
+#include "signal/analysis/shifts.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/shifts.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 #include <algorithm>

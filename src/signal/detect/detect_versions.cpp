@@ -1,7 +1,7 @@
 // A new version of a service, or of a prompt, that is slower, uses more tokens or fails more than the one before it.
+#include "signal/analysis/shifts.h"
+#include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
-#include "signal/detect/shifts.h"
-#include "signal/detect/words.h"
 #include "signal/text/message_template.h"
 
 namespace hone::signal {

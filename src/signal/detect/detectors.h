@@ -2,7 +2,7 @@
 // same spans give the same findings. One file per idea: detect_*.cpp. One thread.
 #pragma once
 
-#include "signal/detect/survey.h"
+#include "signal/analysis/survey.h"
 
 #include <span>
 #include <string_view>

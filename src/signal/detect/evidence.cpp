@@ -1,6 +1,6 @@
 #include "signal/detect/evidence.h"
 
-#include "signal/detect/statistics.h"
+#include "signal/analysis/statistics.h"
 #include "telemetry/query/filter.h"
 
 #include <algorithm>

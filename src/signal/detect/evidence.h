@@ -2,7 +2,7 @@
 // findings only show what another one causes. The same queries for all detectors. One thread.
 #pragma once
 
-#include "signal/detect/survey.h"
+#include "signal/analysis/survey.h"
 
 namespace hone::signal {
 

@@ -1,6 +1,6 @@
 #include "signal/text/message_template.h"
 #include "base/text.h"
-#include "signal/detect/statistics.h"
+#include "signal/analysis/statistics.h"
 #include "telemetry/query/filter.h"
 
 #include <doctest/doctest.h>

@@ -5,7 +5,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "net/client.h"
+#include "net/client/client.h"
 #include "telemetry/engine/engine_process.h"
 
 #include <concepts>

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "net/client.h"
+#include "net/client/client.h"
 
 #include <atomic>
 #include <cstdint>

@@ -8,9 +8,9 @@
 #include "telemetry/ingest/loader.h"
 #include "telemetry/ingest/quotas.h"
 #include "telemetry/ingest/span_parts.h"
-#include "telemetry/ingest/wal.h"
+#include "telemetry/log/wal.h"
+#include "telemetry/redaction/redact.h"
 #include "telemetry/span/prices.h"
-#include "telemetry/span/redact.h"
 
 #include <atomic>
 #include <memory>

@@ -12,7 +12,7 @@
 #include "telemetry/ingest/ingest_frame.h"
 #include "telemetry/ingest/known_spans.h"
 #include "telemetry/ingest/usage_counter.h"
-#include "telemetry/ingest/wal.h"
+#include "telemetry/log/wal.h"
 #include "telemetry/span/span_row.h"
 
 #include <atomic>

@@ -6,7 +6,7 @@
 
 #include "base/mutex.h"
 #include "base/time.h"
-#include "telemetry/ingest/wal.h"
+#include "telemetry/log/wal.h"
 
 #include <atomic>
 #include <deque>

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "sql/sql.h"
-#include "telemetry/span/redact.h"
+#include "telemetry/redaction/redact.h"
 #include "json/json.h"
 
 #include <map>

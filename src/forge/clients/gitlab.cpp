@@ -1,0 +1,141 @@
+// GitLab's REST API, version 4.
+#include "base/text.h"
+#include "forge/clients/rest.h"
+
+#include <fmt/format.h>
+
+namespace hone::forge {
+
+namespace {
+
+class GitlabClient final : public RestClient {
+public:
+    GitlabClient(ForgeHttp& http, const Remote& remote, const ForgePlace& place)
+        : RestClient(http, remote, place),
+          m_project("/projects/" + percent_encode(place.path)) {}
+
+    Result<std::optional<ForgePullRequest>> find(const std::string& head) override {
+        std::optional<ForgePullRequest> found;
+        TRY(each("look for a merge request",
+                 m_project + "/merge_requests?state=opened&per_page=100&source_branch=" + percent_encode(head),
+                 [&](const json::Value& item) {
+                     if (text_at(item, {"source_branch"}) != head) return true;
+                     if (auto one = read(item, ""); one.ok()) found = std::move(one).value();
+                     return false;
+                 }));
+        return found;
+    }
+
+    Result<ForgePullRequest> create(const NewPullRequest& wanted) override {
+        json::Object body{{"source_branch", wanted.head},
+                          {"target_branch", wanted.base},
+                          {"title", (wanted.draft ? "Draft: " : "") + wanted.title},
+                          {"description", wanted.body}};
+        const Response answer =
+            TRY(call("open a merge request", "POST", m_project + "/merge_requests", json::Value(body)));
+        return read(answer.body, answer.etag);
+    }
+
+    Result<> update(int64_t number, const std::string& title, const std::string& body) override {
+        TRY(call("change the merge request", "PUT", fmt::format("{}/merge_requests/{}", m_project, number),
+                 json::Value(json::Object{{"title", title}, {"description", body}})));
+        return {};
+    }
+
+    Result<> decorate(int64_t number, const NewPullRequest& wanted) override {
+        json::Object body;
+        if (!wanted.labels.empty()) body["add_labels"] = json::to_value(wanted.labels);
+        json::Array ids;
+        for (const std::string& name : wanted.reviewers)
+            TRY(each("find a reviewer", "/users?username=" + percent_encode(name), [&](const json::Value& item) {
+                if (text_at(item, {"username"}) == name) ids.push_back(number_at(item, {"id"}));
+                return true;
+            }));
+        if (!ids.empty()) body["reviewer_ids"] = std::move(ids);
+        if (body.empty()) return {};
+        TRY(call("set labels and reviewers", "PUT", fmt::format("{}/merge_requests/{}", m_project, number),
+                 json::Value(body)));
+        return {};
+    }
+
+    Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) override {
+        const Response answer =
+            TRY(call("read the merge request", "GET", fmt::format("{}/merge_requests/{}", m_project, number),
+                     std::nullopt, {304}, etag));
+        if (answer.status == 304) return std::optional<ForgePullRequest>();
+        return std::optional(TRY(read(answer.body, answer.etag)));
+    }
+
+    Result<ForgeOpinion> opinion(const ForgePullRequest& about) override {
+        ForgeOpinion opinion;
+        const Response pipelines =
+            TRY(call("read the pipelines", "GET",
+                     fmt::format("{}/merge_requests/{}/pipelines?per_page=1", m_project, about.number), std::nullopt,
+                     {403, 404}));
+        if (pipelines.body.is_array() && !pipelines.body.get_array().empty()) {
+            const std::string state = text_at(pipelines.body.get_array().front(), {"status"});
+            opinion.checks = state == "success" || state == "skipped" || state == "manual" ? "passed"
+                             : state == "failed" || state == "canceled"                    ? "failed"
+                                                                                           : "running";
+        }
+        const Response approvals =
+            TRY(call("read the approvals", "GET",
+                     fmt::format("{}/merge_requests/{}/approvals", m_project, about.number), std::nullopt, {403, 404}));
+        const json::Value* by = member(approvals.body, {"approved_by"});
+        if (by != nullptr && by->is_array() && !by->get_array().empty()) opinion.review = "approved";
+        return opinion;
+    }
+
+    Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) override {
+        std::vector<ForgeComment> found;
+        TRY(each("read the notes",
+                 fmt::format("{}/merge_requests/{}/notes?sort=asc&order_by=created_at&per_page=100", m_project, number),
+                 [&](const json::Value& item) {
+                     ForgeComment comment;
+                     comment.id = fmt::format("{:020}", number_at(item, {"id"}));
+                     comment.author = truncate_utf8(text_at(item, {"author", "username"}), 100);
+                     comment.path = truncate_utf8(text_at(item, {"position", "new_path"}), 1000);
+                     if (const int64_t line = number_at(item, {"position", "new_line"}); line > 0) comment.line = line;
+                     comment.body = truncate_utf8(text_at(item, {"body"}), 10'000);
+                     if (!true_at(item, {"system"}) && comment.id > after && !trim(comment.body).empty())
+                         found.push_back(std::move(comment));
+                     return found.size() < 100;
+                 }));
+        return found;
+    }
+
+    Result<ForgeIssue> create_issue(const std::string& title, const std::string& body,
+                                    const std::vector<std::string>& labels) override {
+        json::Object wanted{{"title", title}, {"description", body}};
+        if (!labels.empty()) wanted["labels"] = json::to_value(labels);
+        const Response answer = TRY(call("open an issue", "POST", m_project + "/issues", json::Value(wanted)));
+        return ForgeIssue{number_at(answer.body, {"iid"}), text_at(answer.body, {"web_url"})};
+    }
+
+private:
+    static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
+        ForgePullRequest found;
+        found.number = number_at(item, {"iid"});
+        if (found.number <= 0) return unavailable("the response of the forge is not a merge request");
+        found.url = truncate_utf8(text_at(item, {"web_url"}), 1000);
+        found.title = truncate_utf8(text_at(item, {"title"}), 500);
+        found.head_commit = truncate_utf8(text_at(item, {"sha"}), 64);
+        const std::string state = text_at(item, {"state"});
+        found.open = state == "opened" || state == "locked";
+        found.merged = state == "merged";
+        found.draft = true_at(item, {"draft"});
+        if (auto time = parse_time(text_at(item, {"merged_at"})); time.ok()) found.merged_at = time.value();
+        found.etag = truncate_utf8(etag, 200);
+        return found;
+    }
+
+    const std::string m_project;
+};
+
+} // namespace
+
+std::unique_ptr<Client> make_gitlab_client(ForgeHttp& http, const Remote& remote, const ForgePlace& place) {
+    return std::make_unique<GitlabClient>(http, remote, place);
+}
+
+} // namespace hone::forge

@@ -1,0 +1,52 @@
+// What the clients of forges share: one request with its errors explained, pages, and careful access to JSON.
+#pragma once
+
+#include "forge/clients/forge.h"
+#include "json/json.h"
+
+#include <functional>
+
+namespace hone::forge {
+
+class RestClient : public Client {
+protected:
+    RestClient(ForgeHttp& http, Remote remote, ForgePlace place)
+        : m_http(http),
+          m_remote(std::move(remote)),
+          m_place(std::move(place)) {}
+
+    struct Response {
+        int status = 0;
+        json::Value body;
+        std::string etag;
+        std::string next; // address of the next page
+    };
+    // Statuses below 300 and those in `also` are responses; others become errors that name what to do. `doing`
+    // completes "could not …".
+    Result<Response> call(std::string_view doing, const std::string& method, const std::string& path,
+                          const std::optional<json::Value>& body = std::nullopt, std::initializer_list<int> also = {},
+                          const std::string& etag = "");
+    // Every item of a list, page after page (by the header Link), until `take` returns false or ten pages are read.
+    Result<> each(std::string_view doing, const std::string& path, const std::function<bool(const json::Value&)>& take);
+
+    ForgeHttp& m_http;
+    const Remote m_remote;
+    const ForgePlace m_place;
+
+private:
+    Error explain(std::string_view doing, const net::ClientResponse& response);
+};
+
+// The value at a path of keys; null when it is not there or of another type.
+const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys);
+std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys);
+int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> keys);
+bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys);
+
+// <https://…?page=2>; rel="next" of a Link header.
+std::string next_link(std::string_view header);
+
+std::unique_ptr<Client> make_github_client(ForgeHttp& http, const Remote& remote, const ForgePlace& place);
+std::unique_ptr<Client> make_gitlab_client(ForgeHttp& http, const Remote& remote, const ForgePlace& place);
+
+} // namespace hone::forge

@@ -1,0 +1,117 @@
+#include "review/delivery/pull_request_body.h"
+
+#include "base/text.h"
+#include "review/branch/secret_forms.h"
+
+#include <fmt/format.h>
+
+namespace hone::review {
+
+namespace {
+
+constexpr size_t longest_body = 60'000; // forges take a little more
+constexpr size_t longest_part = 8'000;
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::string cell(std::string_view text) {
+    std::string shown;
+    for (const char c : truncate_utf8(text, 200)) shown += c == '|' || c == '\n' || c == '\r' || c == '`' ? ' ' : c;
+    return shown;
+}
+
+std::string outcome(const std::optional<VerificationRun>& run) {
+    if (!run) return "not run";
+    if (run->timed_out) return "timed out";
+    if (!run->exit_code) return "was ended";
+    return *run->exit_code == 0 ? "green" : fmt::format("red (exit {})", *run->exit_code);
+}
+
+} // namespace
+
+std::string harmless_markdown(std::string_view text) {
+    std::string harmless;
+    for (const std::string_view line : split(truncate_utf8(text, longest_part), '\n')) {
+        if (!seeming_secret(line).empty()) {
+            harmless += "(a line that seems to hold a secret was left out)\n";
+            continue;
+        }
+        for (size_t at = 0; at < line.size(); ++at) {
+            if (line[at] == '@' && at + 1 < line.size() && is_name_character(line[at + 1]) &&
+                (at == 0 || !is_name_character(line[at - 1])))
+                harmless += "&#64;";
+            else if (line.substr(at).starts_with("<!--"))
+                harmless += "&lt;";
+            else
+                harmless += line[at];
+        }
+        harmless += '\n';
+    }
+    while (harmless.ends_with('\n')) harmless.pop_back();
+    return repair_utf8(harmless);
+}
+
+std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
+                              const std::vector<std::string>& approved_by) {
+    std::string body;
+    if (!context.issue_title.empty())
+        body += fmt::format("**Issue:** {}{}\n\n", harmless_markdown(context.issue_title),
+                            context.issue_url.empty() ? "" : " (" + context.issue_url + ")");
+    if (!context.root_cause.empty()) body += "## Root cause\n\n" + harmless_markdown(context.root_cause) + "\n\n";
+    if (!context.evidence.empty()) {
+        body += "## Evidence\n\n";
+        for (const std::string& link : context.evidence) body += "- " + link + "\n";
+        body += "\n";
+    }
+    body += fmt::format("## Change\n\n{} {}, {} added, {} deleted.\n\n", revision.files,
+                        revision.files == 1 ? "file" : "files", revision.additions, revision.deletions);
+    for (const Commit& commit : revision.commits) {
+        const size_t end = commit.message.find('\n');
+        body += "- " + harmless_markdown(commit.message.substr(0, end)) + "\n";
+        if (end != std::string::npos && revision.commits.size() == 1)
+            body += "\n" + harmless_markdown(trim(std::string_view(commit.message).substr(end))) + "\n";
+    }
+    body += "\n## Verification\n\n";
+    if (revision.verification_results.empty()) {
+        body += "The preset names no commands; nothing was run beside what the worker did itself.\n";
+    } else {
+        body += "| command | base | branch |\n|---|---|---|\n";
+        for (const VerificationResult& result : revision.verification_results)
+            body += fmt::format("| {} (`{}`) | {} | {} |\n", cell(result.name), cell(result.command),
+                                outcome(result.base), outcome(result.branch));
+    }
+    body += "\n---\n";
+    if (!approved_by.empty()) {
+        std::string names;
+        for (const std::string& name : approved_by) names += (names.empty() ? "" : ", ") + harmless_markdown(name);
+        body += "Approved in Hone by " + names + ". ";
+    }
+    if (!context.run_url.empty()) body += "[Run](" + context.run_url + ")";
+    if (!context.review_url.empty()) body += " · [Review](" + context.review_url + ")";
+    if (context.run_url.empty()) body += "Run " + branch.run_id;
+    body += "\n";
+    return std::string(truncate_utf8(body, longest_body));
+}
+
+std::string squashed_message(const Branch& branch, const Revision& revision) {
+    std::string message = revision.title + "\n";
+    for (const Commit& commit : revision.commits) {
+        const size_t end = commit.message.find('\n');
+        if (revision.commits.size() > 1)
+            message += "\n* " + commit.message.substr(0, end);
+        else if (end != std::string::npos)
+            message += "\n" + std::string(trim(std::string_view(commit.message).substr(end)));
+    }
+    if (!message.ends_with('\n')) message += '\n';
+    message += "\nHone-Run: " + branch.run_id + "\n";
+    for (const std::string& trailer : *branch.policy.trailers) message += trailer + "\n";
+    if (*branch.policy.sign_off)
+        message += "Signed-off-by: " +
+                   (branch.policy.author.value.empty() ? std::string("Hone <hone@localhost>") : *branch.policy.author) +
+                   "\n";
+    return message;
+}
+
+} // namespace hone::review

@@ -1,0 +1,27 @@
+// The text of a pull request: title, change, why, how it was verified, links. Made of a worker's words, so it mentions
+// no user, hides nothing and contains no secret. Pure, any thread.
+#pragma once
+
+#include "review/branch/revision.h"
+
+namespace hone::review {
+
+// Why the run was started and what it found.
+struct PullRequestContext {
+    std::string issue_title{}; // empty: no issue
+    std::string issue_url{};
+    std::string run_url{};
+    std::string review_url{};
+    std::string root_cause{};            // Markdown
+    std::vector<std::string> evidence{}; // addresses of traces
+};
+
+std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
+                              const std::vector<std::string>& approved_by);
+// Of a squashed commit: title, the commits' own words, trailers, sign-off.
+std::string squashed_message(const Branch& branch, const Revision& revision);
+
+// Without mentions of people, hidden comments and lines that seem to hold a secret.
+std::string harmless_markdown(std::string_view text);
+
+} // namespace hone::review

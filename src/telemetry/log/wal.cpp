@@ -1,0 +1,390 @@
+#include "telemetry/log/wal.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace hone::telemetry {
+
+namespace {
+
+std::string segment_name(uint64_t first) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%020llu.wal", static_cast<unsigned long long>(first));
+    return name;
+}
+
+// A whole file as bytes, without reading it into memory.
+class Mapping {
+public:
+    static Result<Mapping> open(const std::string& path) {
+        const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!file.is_open()) return system_error("open " + path, errno);
+        struct stat info {};
+        if (::fstat(file.get(), &info) != 0) return system_error("stat " + path, errno);
+        Mapping mapping;
+        mapping.m_bytes = static_cast<size_t>(info.st_size);
+        if (mapping.m_bytes == 0) return mapping;
+        mapping.m_data = ::mmap(nullptr, mapping.m_bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
+        if (mapping.m_data == MAP_FAILED) return system_error("map " + path, errno);
+        return mapping;
+    }
+    Mapping(Mapping&& other) noexcept
+        : m_data(std::exchange(other.m_data, MAP_FAILED)),
+          m_bytes(std::exchange(other.m_bytes, 0)) {}
+    ~Mapping() {
+        if (m_data != MAP_FAILED) ::munmap(m_data, m_bytes);
+    }
+    std::string_view bytes() const {
+        return m_data == MAP_FAILED ? std::string_view() : std::string_view(static_cast<const char*>(m_data), m_bytes);
+    }
+
+private:
+    Mapping() = default;
+    void* m_data = MAP_FAILED;
+    size_t m_bytes = 0;
+};
+
+Result<> write_vector(int file, std::vector<iovec> pieces, off_t offset) {
+    size_t done = 0;
+    while (done < pieces.size()) {
+        const int count = static_cast<int>(std::min<size_t>(pieces.size() - done, IOV_MAX));
+        ssize_t written = ::pwritev(file, pieces.data() + done, count, offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return system_error("write to the write-ahead log", errno);
+        offset += written;
+        while (done < pieces.size() && static_cast<size_t>(written) >= pieces[done].iov_len)
+            written -= static_cast<ssize_t>(pieces[done++].iov_len);
+        if (written > 0) {
+            pieces[done].iov_base = static_cast<char*>(pieces[done].iov_base) + written;
+            pieces[done].iov_len -= static_cast<size_t>(written);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Wal>> Wal::open(WalOptions options, uint64_t from) {
+    TRY(make_directories(options.directory));
+    if (!options.sync) options.sync = ::fdatasync;
+    std::unique_ptr<Wal> wal(new Wal(std::move(options)));
+    TRY(wal->recover(std::max<uint64_t>(from, 1)));
+    wal->m_committer = std::jthread([raw = wal.get()](std::stop_token stop) { raw->commit_loop(stop); });
+    return wal;
+}
+
+Wal::~Wal() {
+    m_committer.request_stop();
+    {
+        Lock lock(m_mutex);
+        m_closed = true;
+        m_work.notify_all();
+    }
+    if (m_committer.joinable()) m_committer.join();
+}
+
+Result<> Wal::recover(uint64_t from) {
+    std::vector<std::string> paths;
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(m_options.directory, failed))
+        if (entry.path().extension() == ".wal") paths.push_back(entry.path().string());
+    if (failed) return internal("cannot list " + m_options.directory, failed.message());
+    std::sort(paths.begin(), paths.end());
+    const Lock lock(m_mutex);
+    m_next = from;
+    for (const std::string& path : paths) TRY(recover_segment(path, path == paths.back(), from));
+    if (m_stats.damaged_bytes > 0)
+        log(Level::error, "write-ahead log is damaged",
+            {{"bytes", m_stats.damaged_bytes}, {"directory", m_options.directory}});
+    if (m_stats.torn_bytes > 0) log(Level::warning, "write-ahead log had a torn tail", {{"bytes", m_stats.torn_bytes}});
+    // Appending goes to a new segment: an old one is never written again, so what it holds cannot be made worse.
+    return {};
+}
+
+Result<> Wal::recover_segment(const std::string& path, bool last, uint64_t from) {
+    const Mapping mapping = TRY(Mapping::open(path));
+    auto scanned = scan_segment(mapping.bytes());
+    if (!scanned.ok()) { // an empty or half-written header: the file was just being created
+        if (last && mapping.bytes().size() < wal_header_bytes) {
+            ::unlink(path.c_str());
+            return {};
+        }
+        m_stats.damaged_bytes += mapping.bytes().size();
+        if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0) return system_error("rename " + path, errno);
+        return {};
+    }
+    SegmentScan& scan = scanned.value();
+    m_next = std::max(m_next, scan.next_sequence);
+    if (scan.damaged_bytes > 0) { // kept in a separate file for analysis
+        std::error_code ignored;
+        std::filesystem::copy_file(path, path + ".damaged", ignored);
+        m_stats.damaged_bytes += scan.damaged_bytes;
+    }
+    if (scan.torn_bytes > 0) {
+        if (last)
+            m_stats.torn_bytes += scan.torn_bytes;
+        else
+            m_stats.damaged_bytes += scan.torn_bytes;
+        if (::truncate(path.c_str(), static_cast<off_t>(scan.good_bytes)) != 0)
+            return system_error("truncate " + path, errno);
+    }
+    if (scan.frames == 0 || scan.next_sequence <= from) {
+        ::unlink(path.c_str());
+        return {};
+    }
+    m_segments.push_back({scan.first_sequence, path, scan.good_bytes, std::move(scan.places)});
+    m_stats.disk_bytes += scan.good_bytes;
+    return {};
+}
+
+Result<> Wal::start_segment(uint64_t first) {
+    m_file.reset();
+    m_file_broken = false;
+    const std::string path = m_options.directory + "/" + segment_name(first);
+    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.is_open()) return system_error("create " + path, errno);
+    auto written = write_all(file.get(), encode_segment_header(first));
+    if (written.ok()) written = sync_directory(m_options.directory);
+    if (!written.ok()) {
+        ::unlink(path.c_str());
+        return std::move(written).error();
+    }
+    m_file = std::move(file);
+    Lock lock(m_mutex);
+    m_segments.push_back({first, path, wal_header_bytes, {}});
+    m_writing = true;
+    m_stats.disk_bytes += wal_header_bytes;
+    return {};
+}
+
+Result<uint64_t> Wal::append(std::string_view payload) {
+    if (payload.size() > wal_payload_limit) return too_large("the request is too large for the write-ahead log");
+    Waiting waiting;
+    waiting.payload = payload;
+    Lock lock(m_mutex);
+    if (m_closed) return unavailable("the span store is shutting down");
+    if (m_stats.disk_bytes + m_waiting_bytes + payload.size() > m_options.cap_bytes)
+        return busy("the write-ahead log is full: the span engine is too slow or not running");
+    if (m_waiting_bytes + payload.size() > m_options.pending_bytes && m_waiting_bytes > 0)
+        return busy("too many spans wait for the disk");
+    m_waiting.push_back(&waiting);
+    m_waiting_bytes += payload.size();
+    m_work.notify_one();
+    while (!waiting.done) m_durable.wait(m_mutex);
+    if (waiting.failed) return std::move(waiting.error);
+    return waiting.sequence;
+}
+
+void Wal::commit_loop(std::stop_token stop) {
+    auto last_commit = std::chrono::steady_clock::time_point::min();
+    for (;;) {
+        std::vector<Waiting*> group;
+        {
+            Lock lock(m_mutex);
+            while (m_waiting.empty() && !stop.stop_requested()) m_work.wait(m_mutex);
+            if (m_waiting.empty()) return;
+            // The first after a pause is committed immediately; under load commits are an interval apart, so that many
+            // share one.
+            const auto due = last_commit == std::chrono::steady_clock::time_point::min()
+                                 ? last_commit
+                                 : last_commit + m_options.commit_interval;
+            while (m_waiting_bytes < m_options.commit_bytes && !stop.stop_requested() &&
+                   std::chrono::steady_clock::now() < due)
+                m_work.wait_until(m_mutex, due);
+            group.swap(m_waiting);
+            m_waiting_bytes = 0;
+        }
+        commit(std::move(group));
+        last_commit = std::chrono::steady_clock::now();
+    }
+}
+
+void Wal::commit(std::vector<Waiting*> group) {
+    auto written = write_group(group);
+    Lock lock(m_mutex);
+    if (!written.ok()) {
+        log(Level::error, "write-ahead log cannot be written", {{"why", written.error().message}});
+        m_file_broken = true; // its end is unknown now: the next group gets a new file
+    }
+    for (Waiting* waiting : group) {
+        waiting->failed = !written.ok();
+        if (waiting->failed) waiting->error = unavailable("spans cannot be stored now: " + written.error().message);
+        waiting->done = true;
+    }
+    m_stats.commits++;
+    m_durable.notify_all();
+}
+
+Result<> Wal::write_group(const std::vector<Waiting*>& group) {
+    uint64_t next = 0;
+    bool roll = false;
+    {
+        Lock lock(m_mutex);
+        next = m_next;
+        // Only whole segments are released: a cap that one segment fills would stay reached.
+        roll = !m_file.is_open() || m_file_broken || m_segments.empty() ||
+               m_segments.back().bytes >= std::min(m_options.segment_bytes, m_options.cap_bytes / 4);
+    }
+    if (roll) TRY(start_segment(next));
+    std::vector<std::string> heads;
+    for (Waiting* waiting : group) {
+        waiting->sequence = next++;
+        heads.push_back(encode_frame_head(waiting->sequence, waiting->payload));
+    }
+    {
+        Lock lock(m_mutex);
+        m_next = next; // also when the write fails: a sequence number is never used twice
+    }
+    return write_frames(heads, group);
+}
+
+Result<> Wal::write_frames(const std::vector<std::string>& heads, const std::vector<Waiting*>& group) {
+    size_t offset = 0;
+    {
+        Lock lock(m_mutex);
+        offset = m_segments.back().bytes;
+    }
+    std::vector<iovec> pieces;
+    std::vector<SegmentScan::Place> places;
+    size_t end = offset;
+    for (size_t i = 0; i < group.size(); ++i) {
+        const std::string_view payload = group[i]->payload;
+        places.push_back({group[i]->sequence, end});
+        pieces.push_back({const_cast<char*>(heads[i].data()), heads[i].size()});
+        if (!payload.empty()) pieces.push_back({const_cast<char*>(payload.data()), payload.size()});
+        end += heads[i].size() + payload.size();
+    }
+    auto written = write_vector(m_file.get(), std::move(pieces), static_cast<off_t>(offset));
+    if (written.ok() && m_options.sync(m_file.get()) != 0) written = system_error("sync the write-ahead log", errno);
+    if (!written.ok()) { // nothing of this group is acknowledged: take it back as far as the disk lets us
+        if (::ftruncate(m_file.get(), static_cast<off_t>(offset)) != 0)
+            log(Level::warning, "write-ahead log keeps a torn group");
+        return std::move(written).error();
+    }
+    Lock lock(m_mutex);
+    Segment& segment = m_segments.back();
+    segment.bytes = end;
+    segment.places.insert(segment.places.end(), places.begin(), places.end());
+    m_stats.disk_bytes += end - offset;
+    return {};
+}
+
+Result<std::vector<Wal::Frame>> Wal::read(uint64_t from, size_t most_bytes) {
+    struct Range {
+        std::string path;
+        std::vector<SegmentScan::Place> places;
+    };
+    std::vector<Range> ranges;
+    {
+        Lock lock(m_mutex);
+        for (const Segment& segment : m_segments) {
+            const auto first =
+                std::lower_bound(segment.places.begin(), segment.places.end(), from,
+                                 [](const auto& place, uint64_t sequence) { return place.sequence < sequence; });
+            if (first != segment.places.end()) ranges.push_back({segment.path, {first, segment.places.end()}});
+        }
+    }
+    std::vector<Frame> frames;
+    size_t bytes = 0;
+    for (const Range& range : ranges) {
+        const Mapping mapping = TRY(Mapping::open(range.path));
+        for (const auto& place : range.places) {
+            WalFrame frame;
+            if (!read_frame(mapping.bytes(), place.offset, frame) || frame.sequence != place.sequence)
+                return corrupt("a frame of the write-ahead log changed on disk");
+            if (bytes > 0 && bytes + frame.payload.size() > most_bytes) return frames;
+            bytes += std::max<size_t>(frame.payload.size(), 1);
+            frames.push_back({frame.sequence, std::string(frame.payload)});
+        }
+    }
+    return frames;
+}
+
+bool Wal::wait(uint64_t from, Duration most, std::stop_token stop) {
+    const auto due = std::chrono::steady_clock::now() + most;
+    const std::stop_callback wake(stop, [this] {
+        Lock lock(m_mutex);
+        m_durable.notify_all();
+    });
+    Lock lock(m_mutex);
+    const auto is_there = [&]() REQUIRES_LOCK(m_mutex) {
+        for (auto segment = m_segments.rbegin(); segment != m_segments.rend(); ++segment)
+            if (!segment->places.empty()) return segment->places.back().sequence >= from;
+        return false;
+    };
+    while (!is_there()) {
+        if (stop.stop_requested() || std::chrono::steady_clock::now() >= due) return false;
+        m_durable.wait_until(m_mutex, due);
+    }
+    return true;
+}
+
+Result<> Wal::release(uint64_t upto) {
+    std::vector<std::string> paths;
+    {
+        Lock lock(m_mutex);
+        while (!m_segments.empty()) {
+            Segment& first = m_segments.front();
+            const bool is_written_to = m_segments.size() == 1 && m_writing;
+            const bool is_needed = !first.places.empty() && first.places.back().sequence >= upto;
+            if (is_written_to || is_needed) break;
+            paths.push_back(first.path);
+            m_stats.disk_bytes -= first.bytes;
+            m_segments.pop_front();
+        }
+        if (!m_segments.empty()) { // positions of released frames are not needed any more
+            auto& places = m_segments.front().places;
+            places.erase(places.begin(),
+                         std::lower_bound(places.begin(), places.end(), upto, [](const auto& place, uint64_t sequence) {
+                             return place.sequence < sequence;
+                         }));
+        }
+    }
+    for (const std::string& path : paths)
+        if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("delete " + path, errno);
+    return {};
+}
+
+WalStats Wal::stats() const {
+    Lock lock(m_mutex);
+    WalStats stats = m_stats;
+    stats.next_sequence = m_next;
+    stats.segments = m_segments.size();
+    return stats;
+}
+
+size_t Wal::bytes_from(uint64_t from) const {
+    Lock lock(m_mutex);
+    size_t bytes = 0;
+    for (auto segment = m_segments.rbegin(); segment != m_segments.rend(); ++segment) {
+        const auto first =
+            std::lower_bound(segment->places.begin(), segment->places.end(), from,
+                             [](const auto& place, uint64_t sequence) { return place.sequence < sequence; });
+        if (first == segment->places.end()) continue;
+        bytes += segment->bytes - first->offset;
+    }
+    return bytes;
+}
+
+Result<std::vector<std::pair<std::string, size_t>>> Wal::link_to(const std::string& directory) const {
+    std::vector<std::pair<std::string, size_t>> links;
+    Lock lock(m_mutex); // nothing is released meanwhile
+    for (const Segment& segment : m_segments) {
+        const std::string link = directory + segment.path.substr(segment.path.rfind('/'));
+        if (::link(segment.path.c_str(), link.c_str()) != 0) return system_error("link " + segment.path, errno);
+        links.emplace_back(link, segment.bytes);
+    }
+    return links;
+}
+
+} // namespace hone::telemetry

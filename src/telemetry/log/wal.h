@@ -1,0 +1,110 @@
+// The write-ahead log in front of the span engine. append() returns when the payload is on disk (group commit: many
+// callers share one fdatasync); the loader reads frames in order and releases what the engine holds. A torn tail is
+// cut on open, damage in the middle is reported and stepped over. Call order: open, (append | read | release)*,
+// destroy. append: any thread; read, wait and release: one thread, the loader's.
+#pragma once
+
+#include "base/file.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "telemetry/log/wal_segment.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct WalOptions {
+    std::string directory;
+    size_t segment_bytes = 64 << 20;
+    size_t cap_bytes = size_t{4} << 30; // on disk; over it append returns busy
+    size_t pending_bytes = 64 << 20;    // waiting for the disk; over it append returns busy
+    size_t commit_bytes = 4 << 20;      // commit immediately when this much waits
+    Duration commit_interval{50'000'000};
+    std::function<int(int)> sync; // for tests that let it fail; fdatasync unless set
+};
+
+struct WalStats {
+    uint64_t next_sequence = 0; // of the next frame
+    size_t disk_bytes = 0;
+    size_t segments = 0;
+    size_t torn_bytes = 0;    // cut from the tail on open
+    size_t damaged_bytes = 0; // stepped over on open: acknowledged data may be missing
+    uint64_t commits = 0;
+};
+
+class Wal {
+public:
+    // Frames below `from` are already in the engine.
+    static Result<std::unique_ptr<Wal>> open(WalOptions options, uint64_t from);
+    ~Wal();
+
+    // Durable when it returns a sequence number. busy: over a cap, try later. unavailable: the disk refused it.
+    Result<uint64_t> append(std::string_view payload);
+
+    struct Frame {
+        uint64_t sequence;
+        std::string payload;
+    };
+    // Durable frames from `from` on, in order, until `most_bytes` are read (at least one frame, if there is one).
+    Result<std::vector<Frame>> read(uint64_t from, size_t most_bytes);
+    // Until a frame `from` or later is durable, the time is over or stop is requested; true when there is one.
+    bool wait(uint64_t from, Duration most, std::stop_token stop);
+    // Deletes segments that hold only frames below `upto`.
+    Result<> release(uint64_t upto);
+
+    WalStats stats() const;
+    // Of the frames from `from` on, as they lie on the disk. Any thread.
+    size_t bytes_from(uint64_t from) const;
+
+    // Links every segment into the directory (of the same file system); each with how much of it is durable now.
+    Result<std::vector<std::pair<std::string, size_t>>> link_to(const std::string& directory) const;
+
+private:
+    struct Segment {
+        uint64_t first = 0;
+        std::string path;
+        size_t bytes = 0;                       // durable
+        std::vector<SegmentScan::Place> places; // of frames that may still be read
+    };
+    struct Waiting { // lives on the stack of append
+        std::string_view payload;
+        uint64_t sequence = 0;
+        bool done = false;
+        Error error;
+        bool failed = false;
+    };
+
+    explicit Wal(WalOptions options) : m_options(std::move(options)) {}
+    Result<> recover(uint64_t from);
+    Result<> recover_segment(const std::string& path, bool last, uint64_t from) REQUIRES_LOCK(m_mutex);
+    Result<> start_segment(uint64_t first);
+    Result<> write_group(const std::vector<Waiting*>& group);
+    Result<> write_frames(const std::vector<std::string>& heads, const std::vector<Waiting*>& group);
+    void commit_loop(std::stop_token stop);
+    void commit(std::vector<Waiting*> group);
+
+    WalOptions m_options;
+    mutable Mutex m_mutex;
+    Condition m_work;    // something waits for the committer
+    Condition m_durable; // a commit is over
+    std::vector<Waiting*> m_waiting GUARDED_BY(m_mutex);
+    size_t m_waiting_bytes GUARDED_BY(m_mutex) = 0;
+    std::deque<Segment> m_segments GUARDED_BY(m_mutex);
+    WalStats m_stats GUARDED_BY(m_mutex);
+    uint64_t m_next GUARDED_BY(m_mutex) = 1;
+    bool m_writing GUARDED_BY(m_mutex) = false; // the last segment is the one being written
+    bool m_closed GUARDED_BY(m_mutex) = false;
+
+    Fd m_file; // the last segment; only the committer touches it
+    bool m_file_broken = false;
+    std::jthread m_committer; // last: joins before the rest goes
+};
+
+} // namespace hone::telemetry
