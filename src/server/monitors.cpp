@@ -59,8 +59,10 @@ MonitorDuties::MonitorDuties(sql::Database& database, const Clock& clock, access
       m_trigger(automations),
       m_monitors(database, clock, access, m_series, notices.notices()),
       m_issue_monitors(m_monitors),
-      m_notice_finder(database, clock, access, ledger, notices.notices(),
-                      {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}) {
+      m_run_notices(database, clock),
+      m_budget_notices(database, clock, ledger),
+      m_backlog_notices(access, {telemetry.directory(), [&telemetry] { return telemetry.backlog(); }}),
+      m_notice_finder(clock, notices.notices(), {&m_run_notices, &m_budget_notices, &m_backlog_notices}) {
     m_monitors.set_listener(m_trigger);
     signal.set_monitor_maker(m_issue_monitors);
 }

@@ -3,12 +3,14 @@
 // its threads end first.
 #pragma once
 
+#include "automation/budget_notices.h"
 #include "base/metrics.h"
 #include "config/config.h"
+#include "monitor/backlog_notices.h"
 #include "monitor/monitors.h"
 #include "notice/sender.h"
+#include "run/run_notices.h"
 #include "server/adapters/monitor_adapters.h"
-#include "server/adapters/notice_finder.h"
 
 namespace hone::server {
 
@@ -53,7 +55,10 @@ private:
     AutomationTrigger m_trigger;
     monitor::Monitors m_monitors;
     IssueMonitors m_issue_monitors;
-    NoticeFinder m_notice_finder;
+    run::RunNotices m_run_notices;
+    automation::BudgetNotices m_budget_notices;
+    monitor::BacklogNotices m_backlog_notices;
+    notice::Finder m_notice_finder;
 };
 
 } // namespace hone::server

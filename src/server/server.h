@@ -9,7 +9,6 @@
 #include "server/adapters/issue_forge.h"
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
-#include "server/adapters/span_duties.h"
 #include "server/automations.h"
 #include "server/demo/demo.h"
 #include "server/monitors.h"
@@ -98,7 +97,7 @@ private:
     std::optional<telemetry::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<telemetry::Spans> m_spans;
-    std::optional<SpanDuties> m_span_duties;
+    std::optional<telemetry::SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
     std::optional<GitSkillSource> m_skill_source;
     std::unique_ptr<Workers> m_workers;

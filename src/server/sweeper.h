@@ -4,14 +4,14 @@
 
 #include "access/access.h"
 #include "base/duty.h"
-#include "server/adapters/span_duties.h"
 #include "server/monitors.h"
+#include "telemetry/span_duties.h"
 
 namespace hone::server {
 
 class Sweeper {
 public:
-    Sweeper(access::Access& access, SpanDuties& spans, secret::Vault& vault, MonitorDuties& monitors)
+    Sweeper(access::Access& access, telemetry::SpanDuties& spans, secret::Vault& vault, MonitorDuties& monitors)
         : m_access(access),
           m_spans(spans),
           m_vault(vault),
@@ -27,7 +27,7 @@ public:
 
 private:
     access::Access& m_access;
-    SpanDuties& m_spans;
+    telemetry::SpanDuties& m_spans;
     secret::Vault& m_vault;
     MonitorDuties& m_monitors;
     Duty m_duty; // the last member: its thread ends before what it uses is destroyed

@@ -1,8 +1,8 @@
-#include "server/adapters/span_duties.h"
+#include "telemetry/span_duties.h"
 
 #include "base/log.h"
 
-namespace hone::server {
+namespace hone::telemetry {
 
 namespace {
 
@@ -36,7 +36,7 @@ Result<> SpanDuties::step() {
     if (m_clock.steady() - m_last_retention < every) return {};
     m_last_retention = m_clock.steady();
     TRY(m_spans.telemetry.store());
-    telemetry::RetentionPolicy policy;
+    RetentionPolicy policy;
     policy.days = TRY(m_access.projects.retention_days());
     policy.default_days = m_spans.projects.default_retention_days();
     policy.bytes = TRY(m_spans.projects.settings().retention_bytes());
@@ -51,14 +51,14 @@ Result<> SpanDuties::step() {
 }
 
 void SpanDuties::metrics(MetricsWriter& out) const {
-    telemetry::LedgerCounts all;
+    LedgerCounts all;
     for (const auto& [project, counts] : m_spans.telemetry.ledger()) all.add(counts);
     out.counter("spans_received_total", "Spans received.", all.received);
     out.counter("spans_stored_total", "Spans stored.", all.stored);
     out.counter("spans_repeated_total", "Spans that were sent again, and left out.", all.repeated);
     out.counter("spans_rejected_total", "Spans rejected.", all.rejected_total());
     int64_t over_quota = 0;
-    for (const auto& [reason, count] : all.rejected) over_quota += telemetry::is_quota_reason(reason) ? count : 0;
+    for (const auto& [reason, count] : all.rejected) over_quota += is_quota_reason(reason) ? count : 0;
     out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
     out.counter("log_records_total", "Log records that were taken for a span.", all.log_records);
     out.counter("log_records_dropped_total", "Log records that were dropped.", all.log_records_dropped);
@@ -79,4 +79,4 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     }
 }
 
-} // namespace hone::server
+} // namespace hone::telemetry

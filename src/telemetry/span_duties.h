@@ -1,5 +1,5 @@
-// What the server does for the spans beside serving them: deletes the data of deleted projects, applies retention,
-// reports numbers. Called by the Sweeper's thread; numbers from any.
+// What spans need besides ingest and queries: deletes the data of deleted projects, applies retention, reports
+// numbers. One thread calls it (the sweeper of src/server); numbers from any.
 #pragma once
 
 #include "base/metrics.h"
@@ -7,11 +7,11 @@
 
 #include <string>
 
-namespace hone::server {
+namespace hone::telemetry {
 
 class SpanDuties final : public access::ProjectData {
 public:
-    SpanDuties(access::Access& access, telemetry::Spans& spans, const Clock& clock, std::string engine_directory)
+    SpanDuties(access::Access& access, Spans& spans, const Clock& clock, std::string engine_directory)
         : m_access(access),
           m_spans(spans),
           m_clock(clock),
@@ -27,10 +27,10 @@ private:
     bool holds_nothing() const;
 
     access::Access& m_access;
-    telemetry::Spans& m_spans;
+    Spans& m_spans;
     const Clock& m_clock;
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
 };
 
-} // namespace hone::server
+} // namespace hone::telemetry
