@@ -190,6 +190,7 @@ json::Object start_times(const Providers& providers, const std::string& hone, co
 
 json::Object layer_times(Provider& provider, const Store& store, int runs, int files, int megabytes) {
     Preparation preparation;
+    preparation.space = "bench";
     const int bytes = static_cast<int>(int64_t{megabytes} * 1024 * 1024 / files);
     preparation.script =
         "mkdir -p /opt/data && cd /opt/data && python3 -c 'import os\nfor i in range(" + std::to_string(files) +

@@ -1,15 +1,31 @@
-// Picks the subcommand; nothing else.
+// `hone`: the client and the sandbox commands. Everything that needs the server's code is in the program hone-server, in
+// the same folder, which takes this process over: loading it takes longer than most commands run.
 #include "cli/cli.h"
 #include "sandbox/local/command_line.h"
-#include "server/commands/commands.h"
-#include "telemetry/engine/engine.h"
+#include "sandbox/wall/program.h"
+
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
 
 namespace {
 
-// The sandbox's commands take the program's whole argument list; a local command is given the part after it.
+// Local commands are given the arguments from the command's name on; these take the program's whole argument list.
 template <int (*command)(int, char**)>
 int whole(int argc, char** argv) {
     return command(argc + 1, argv - 1);
+}
+
+int run_server_program(int, char** argv) {
+    const auto program = hone::sandbox::find_beside("hone-server");
+    if (!program.ok()) {
+        std::fprintf(stderr, "hone: %s: put it beside this program\n",
+                     program.error().message.c_str());
+        return 1;
+    }
+    ::execv(program.value().c_str(), argv - 1);
+    std::fprintf(stderr, "hone: cannot run %s: %s\n", program.value().c_str(), std::strerror(errno));
+    return 1;
 }
 
 } // namespace
@@ -17,16 +33,16 @@ int whole(int argc, char** argv) {
 int main(int argc, char** argv) {
     using namespace hone;
     static constexpr cli::LocalCommand local[] = {
-        {"serve", "Run the server: API, web UI and everything behind them", server::serve_main},
-        {"demo", "Run the server with a generated project and an investigation of it", server::demo_main},
-        {"harness", "Install, list and remove harness programs", server::harness_main},
-        {"check", "Report what this machine offers, with advice", server::check_main},
-        {"restore", "Unpack a backup into a new data directory", server::restore_main},
+        {"serve", "Run the server: API, web UI and everything behind them", run_server_program},
+        {"demo", "Run the server with a generated project and an investigation of it", run_server_program},
+        {"harness", "Install, list and remove harness programs", run_server_program},
+        {"check", "Report what this machine offers, with advice", run_server_program},
+        {"restore", "Unpack a backup into a new data directory", run_server_program},
         {"sandbox", "Run commands in sandboxes of this machine, without a server", whole<sandbox::sandbox_cli_main>},
         {"image", "Add, list and remove root images for sandboxes", whole<sandbox::sandbox_cli_main>},
-        {"user-reset-password", "Sets a temporary password in a data directory", server::reset_password_main, true},
-        {"print", "Print a document made from the program itself", server::print_main, true},
-        {"engine", "Holds the spans of a server", telemetry::engine_main, true},
+        {"user-reset-password", "Sets a temporary password in a data directory", run_server_program, true},
+        {"print", "Print a document made from the program itself", run_server_program, true},
+        {"engine", "Holds the spans of a server", run_server_program, true},
         {"spawner", "Creates and destroys sandboxes on request", whole<sandbox::spawner_main>, true},
         {"shim", "Owns one live sandbox", whole<sandbox::shim_main>, true},
     };
