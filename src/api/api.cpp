@@ -119,7 +119,7 @@ Api::Api(Services services, net::StaticFiles ui, ApiOptions options)
 }
 
 net::Plan Api::plan(const net::RequestHead& head) {
-    if (auto path = drop_in_path(head.path)) {
+    if (auto path = drop_in_path(head.method, head.path)) {
         net::RequestHead moved = head;
         moved.path = std::move(*path);
         return plan(moved);
@@ -156,7 +156,7 @@ net::Plan Api::plan(const net::RequestHead& head) {
 }
 
 net::Response Api::handle(net::Request&& request) {
-    if (auto path = drop_in_path(request.path)) request.path = std::move(*path);
+    if (auto path = drop_in_path(request.method, request.path)) request.path = std::move(*path);
     if (is_health(request.path)) return health(request);
     if (!is_api(request.path)) {
         if (!is_safe(request.method)) return with_headers(reading_only("only GET and HEAD here; the API is under /v1"));
@@ -177,7 +177,7 @@ net::Response Api::handle(net::Request&& request) {
 }
 
 net::Response Api::handle_as(net::Request&& request, const access::Caller& caller) {
-    if (auto path = drop_in_path(request.path)) request.path = std::move(*path);
+    if (auto path = drop_in_path(request.method, request.path)) request.path = std::move(*path);
     auto found = find(request);
     if (auto* refused = std::get_if<net::Response>(&found)) return with_headers(std::move(*refused));
     const Match& match = std::get<Match>(found);

@@ -56,6 +56,14 @@ test("Signal finds the problems of the demo data, and one issue is investigated"
   }
 });
 
+test("the address of a run without its space, as notices and the demo name it, opens the run", async () => {
+  const found = await page.request.get(`${server.url}/v1/runs?limit=1`);
+  const [run] = (await found.json()).data;
+  await page.goto(`${server.url}/runs/${run.id}`);
+  await page.waitForURL(`**/s/default/runs/${run.id}`);
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(run.title);
+});
+
 test("a session has its transcript and its chart", async () => {
   await page.goto(`${server.url}/s/default/swarm`);
   const session = page.getByRole("link", { name: /What goes wrong most/ }).first();

@@ -53,7 +53,7 @@ std::string basic_password(std::string_view encoded) {
 
 } // namespace
 
-std::optional<std::string> drop_in_path(std::string_view path) {
+std::optional<std::string> drop_in_path(std::string_view method, std::string_view path) {
     std::string_view plain = path;
     if (plain.size() > 1 && plain.ends_with('/')) plain.remove_suffix(1);
     for (const std::string_view known : otlp_paths) {
@@ -62,9 +62,11 @@ std::optional<std::string> drop_in_path(std::string_view path) {
         if (prefix.empty() ? plain.size() != path.size() : contains(otlp_prefixes, prefix)) return std::string(known);
     }
     const bool is_prefixed = plain.starts_with(langsmith_prefix);
+    const bool is_reading = method == "GET" || method == "HEAD";
     const std::string_view rest = is_prefixed ? plain.substr(langsmith_prefix.size()) : plain;
     for (const std::string_view known : langsmith_paths)
         if (rest == known || (known == "/runs" && rest.starts_with("/runs/"))) {
+            if (is_reading && !is_prefixed && known != "/info") return std::nullopt;
             std::string table_path = std::string(langsmith_prefix) + std::string(rest);
             if (table_path == path) return std::nullopt;
             return table_path;

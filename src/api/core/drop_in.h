@@ -13,8 +13,8 @@
 namespace hone::api {
 
 // The path in the route table for the path of a request, when the two differ: "/otel/v1/traces/" -> "/v1/traces",
-// "/runs/batch" -> "/api/v1/runs/batch".
-std::optional<std::string> drop_in_path(std::string_view path);
+// "POST /runs/batch" -> "/api/v1/runs/batch". "GET /runs/…" is a page of the UI.
+std::optional<std::string> drop_in_path(std::string_view method, std::string_view path);
 
 // The address (as drop_in_path leaves it) takes telemetry.
 bool is_sender_path(std::string_view path);

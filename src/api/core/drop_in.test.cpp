@@ -22,21 +22,28 @@ TEST_CASE("addresses of other products lead to the routes of the table") {
          {"/v1/traces/", "/api/public/otel/v1/traces", "/otel/v1/traces", "/otel/v1/traces/", "/api/v1/otel/v1/traces",
           "/api/v1/private/otel/v1/traces", "/opik/api/v1/private/otel/v1/traces"}) {
         INFO(path);
-        CHECK(drop_in_path(path) == "/v1/traces");
+        CHECK(drop_in_path("POST", path) == "/v1/traces");
     }
-    CHECK(drop_in_path("/api/public/otel/v1/logs") == "/v1/logs");
-    CHECK(drop_in_path("/v1/metrics/") == "/v1/metrics");
-    CHECK(drop_in_path("/info") == "/api/v1/info");
-    CHECK(drop_in_path("/runs") == "/api/v1/runs");
-    CHECK(drop_in_path("/runs/multipart") == "/api/v1/runs/multipart");
-    CHECK(drop_in_path("/runs/01a1") == "/api/v1/runs/01a1");
-    CHECK(drop_in_path("/api/v1/runs/batch/") == "/api/v1/runs/batch");
-    CHECK(drop_in_path("/feedback") == "/api/v1/feedback");
+    CHECK(drop_in_path("POST", "/api/public/otel/v1/logs") == "/v1/logs");
+    CHECK(drop_in_path("POST", "/v1/metrics/") == "/v1/metrics");
+    CHECK(drop_in_path("GET", "/info") == "/api/v1/info");
+    CHECK(drop_in_path("POST", "/runs") == "/api/v1/runs");
+    CHECK(drop_in_path("POST", "/runs/multipart") == "/api/v1/runs/multipart");
+    CHECK(drop_in_path("POST", "/runs/01a1") == "/api/v1/runs/01a1");
+    CHECK(drop_in_path("POST", "/api/v1/runs/batch/") == "/api/v1/runs/batch");
+    CHECK(drop_in_path("POST", "/feedback") == "/api/v1/feedback");
     for (const char* path : {"/v1/traces", "/v1/logs", "/api/v1/runs", "/api/v1/info", "/", "", "/runsx", "/s/a/runs/b",
                              "/other/v1/traces", "/v1/traces/0123", "/v1/runs", "//v1/traces"}) {
         INFO(path);
-        CHECK(!drop_in_path(path));
+        CHECK(!drop_in_path("POST", path));
     }
+    // Pages of the UI, to which notices link.
+    for (const char* path : {"/runs", "/runs/run_01M7", "/feedback"}) {
+        INFO(path);
+        CHECK(!drop_in_path("GET", path));
+        CHECK(!drop_in_path("HEAD", path));
+    }
+    CHECK(drop_in_path("GET", "/api/v1/runs/01a1/") == "/api/v1/runs/01a1");
 }
 
 TEST_CASE("a key is read from every header that SDKs put it into") {

@@ -9,7 +9,7 @@ bool is_loopback(std::string_view ip_address) {
 }
 
 net::Plan OtlpEdge::plan(const net::RequestHead& head) {
-    if (head.path == "/healthz" || api::is_sender_path(api::drop_in_path(head.path).value_or(head.path)))
+    if (head.path == "/healthz" || api::is_sender_path(api::drop_in_path(head.method, head.path).value_or(head.path)))
         return m_api.plan(head);
     net::Plan plan;
     plan.response =
