@@ -1,6 +1,7 @@
 // Durable ingest of spans of about 3.4 KB from 8 clients, in one process with the load generator, beside three
 // baselines of the same run: decoding only, the engine's own bulk insert of the same rows, sequential write and sync.
 //   bench_ingest [spans]          prints one JSON object
+#include "bench/machine_state.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
 #include "telemetry/span/normalise.h"
@@ -168,6 +169,7 @@ std::string to_json(Steady& steady) {
 } // namespace
 
 int main(int argc, char** argv) {
+    const bench::MachineState state;
     const size_t wanted = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 100'000;
     SystemClock clock;
     TemporaryDirectory directory;
@@ -244,12 +246,13 @@ int main(int argc, char** argv) {
         "per_span\":%.1f,"
         "\"baseline_write_sync_spans_per_second\":%.0f,\n"
         " \"all_visible_seconds_after_last_ack\":%.1f,\"steady\":[%s],\n"
-        " \"ratio_to_engine\":%.2f,\"engine_rss_mb_idle\":%lld,\"engine_rss_mb\":%lld,\"server_rss_mb\":%lld}\n",
+        " \"ratio_to_engine\":%.2f,\"engine_rss_mb_idle\":%lld,\"engine_rss_mb\":%lld,\"server_rss_mb\":%lld,\n "
+        "\"machine\":%s}\n",
         load.spans, static_cast<double>(load.bytes) / n, failures.load(), n / ack_seconds, n / loaded_seconds,
         cpu / n * 1e6, engine_cpu / n * 1e6, percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1.0),
         bytes_per_span.ok() ? std::atof(bytes_per_span.value().c_str()) : 0, n / decode_seconds, n / raw_seconds,
         raw_cpu / n * 1e6, n / write_seconds, loaded_seconds - ack_seconds, steady.c_str(),
         raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb), static_cast<long long>(busy_engine_mb),
-        static_cast<long long>(busy_server_mb));
+        static_cast<long long>(busy_server_mb), json::print(state.report()).c_str());
     return failures == 0 ? 0 : 1;
 }

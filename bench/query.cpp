@@ -2,6 +2,7 @@
 //   bench_query [spans [directory]]   prints one JSON object; loads the spans first
 // With a directory the spans stay there, and the next run measures them without loading them again.
 #include "base/text.h"
+#include "bench/machine_state.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
 #include "telemetry/span/binary.h"
@@ -156,6 +157,7 @@ double median_ms(const std::function<bool()>& question, int times = 15) {
 } // namespace
 
 int main(int argc, char** argv) {
+    const bench::MachineState state;
     const size_t spans = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 500'000;
     const int64_t day = 86'400'000'000'000;
     SystemClock clock;
@@ -221,11 +223,13 @@ int main(int argc, char** argv) {
         },
         7);
     const double traces = median_ms([&] { return store.list_traces({last_day, {}, 50, ""}).ok(); });
-    std::printf("{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"trace_by_id_ms\":%.1f,\"latest_50_filtered_ms\":%.1f,"
-                "\"percentiles_24h_per_5min_ms\":%.1f,"
-                "\"cost_by_model_and_day_ms\":%.1f,\"rare_phrase_one_project_ms\":%.1f,\"skeleton_%zu_spans_ms\":%.1f,"
-                "\"latest_50_traces_24h_ms\":%.1f,\"engine_rss_mb_before\":%lld,\"engine_rss_mb\":%lld}\n",
-                spans, loaded.spans_per_second, by_id, latest, percentiles, cost, search, skeleton_spans, skeleton,
-                traces, static_cast<long long>(idle_mb), static_cast<long long>(resident_mb(engine)));
+    std::printf(
+        "{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"trace_by_id_ms\":%.1f,\"latest_50_filtered_ms\":%.1f,"
+        "\"percentiles_24h_per_5min_ms\":%.1f,"
+        "\"cost_by_model_and_day_ms\":%.1f,\"rare_phrase_one_project_ms\":%.1f,\"skeleton_%zu_spans_ms\":%.1f,"
+        "\"latest_50_traces_24h_ms\":%.1f,\"engine_rss_mb_before\":%lld,\"engine_rss_mb\":%lld,\"machine\":%s}\n",
+        spans, loaded.spans_per_second, by_id, latest, percentiles, cost, search, skeleton_spans, skeleton, traces,
+        static_cast<long long>(idle_mb), static_cast<long long>(resident_mb(engine)),
+        json::print(state.report()).c_str());
     return 0;
 }

@@ -1,8 +1,9 @@
-// What the SQL guard adds to a question: the questions of tests/corpus/sql over spans of one project.
+// What the SQL guard adds to a query: the queries of tests/corpus/sql over spans of one project.
 //   bench_sql CORPUS [spans [rounds]]   prints one JSON object
 // "check" is everything before the query itself runs, "run" the whole of it; "bare" is the query alone, as the reader.
 #include "base/file.h"
 #include "base/text.h"
+#include "bench/machine_state.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
 #include "telemetry/guard/sql_guard.h"
@@ -69,6 +70,7 @@ struct Times {
 
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
+    const bench::MachineState state;
     const auto corpus = read_file(argv[1], 1 << 20);
     const size_t spans = argc > 2 ? static_cast<size_t>(std::atoll(argv[2])) : 100'000;
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
@@ -108,8 +110,8 @@ int main(int argc, char** argv) {
         }
     }
     std::printf("{\"spans\":%zu,\"queries\":%d,\"failed\":%d,\"check_ms_p50\":%.2f,\"check_ms_p99\":%.2f,"
-                "\"bare_ms_p50\":%.2f,\"bare_ms_p99\":%.2f,\"run_ms_p50\":%.2f,\"run_ms_p99\":%.2f}\n",
+                "\"bare_ms_p50\":%.2f,\"bare_ms_p99\":%.2f,\"run_ms_p50\":%.2f,\"run_ms_p99\":%.2f,\"machine\":%s}\n",
                 spans, queries, failed, check.at(0.5), check.at(0.99), bare.at(0.5), bare.at(0.99), run.at(0.5),
-                run.at(0.99));
+                run.at(0.99), json::print(state.report()).c_str());
     return 0;
 }

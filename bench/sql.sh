@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the SQL guard adds to a question: bench/sql.sh HONE [SPANS]. Prints one JSON object.
+# What the SQL guard adds to a query: bench/sql.sh HONE [SPANS]. Prints one JSON object.
 set -euo pipefail
 build=$(dirname "$1")
 cmake --build "$build" --target bench_sql hone-engine >&2

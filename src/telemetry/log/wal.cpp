@@ -186,26 +186,25 @@ Result<uint64_t> Wal::append(std::string_view payload) {
 }
 
 void Wal::commit_loop(std::stop_token stop) {
-    auto last_commit = std::chrono::steady_clock::time_point::min();
+    // A commit begins when as many callers wait as shared the one before, or when the interval is over: a lone sender
+    // never waits for others, many at once share one commit.
+    auto due = std::chrono::steady_clock::time_point::min();
+    size_t expected = 1;
     for (;;) {
         std::vector<Waiting*> group;
         {
             Lock lock(m_mutex);
             while (m_waiting.empty() && !stop.stop_requested()) m_work.wait(m_mutex);
             if (m_waiting.empty()) return;
-            // The first after a pause is committed immediately; under load commits are an interval apart, so that many
-            // share one.
-            const auto due = last_commit == std::chrono::steady_clock::time_point::min()
-                                 ? last_commit
-                                 : last_commit + m_options.commit_interval;
-            while (m_waiting_bytes < m_options.commit_bytes && !stop.stop_requested() &&
+            while (m_waiting.size() < expected && m_waiting_bytes < m_options.commit_bytes && !stop.stop_requested() &&
                    std::chrono::steady_clock::now() < due)
                 m_work.wait_until(m_mutex, due);
             group.swap(m_waiting);
             m_waiting_bytes = 0;
         }
+        expected = group.size();
         commit(std::move(group));
-        last_commit = std::chrono::steady_clock::now();
+        due = std::chrono::steady_clock::now() + m_options.commit_interval;
     }
 }
 

@@ -26,7 +26,7 @@ struct WalOptions {
     size_t cap_bytes = size_t{4} << 30; // on disk; over it append returns busy
     size_t pending_bytes = 64 << 20;    // waiting for the disk; over it append returns busy
     size_t commit_bytes = 4 << 20;      // commit immediately when this much waits
-    Duration commit_interval{50'000'000};
+    Duration commit_interval{20'000'000}; // the longest that a commit waits for further callers
     std::function<int(int)> sync; // for tests that let it fail; fdatasync unless set
 };
 

@@ -124,6 +124,15 @@ TEST_CASE("many threads share commits and each gets its own number") {
     CHECK(wal->stats().segments > 1);
 }
 
+TEST_CASE("a lone caller does not wait for others") {
+    TemporaryDirectory directory;
+    WalOptions options = options_in(directory);
+    options.commit_interval = std::chrono::hours(1);
+    auto wal = open_wal(options);
+    for (int i = 0; i < 20; ++i) CHECK(wal->append(std::to_string(i)).ok());
+    CHECK(wal->stats().commits == 20);
+}
+
 TEST_CASE("released segments are deleted and stay so; the cap pushes back until then") {
     TemporaryDirectory directory;
     WalOptions options = options_in(directory);

@@ -36,7 +36,7 @@ function About({ project }: { project: Project }) {
           ["Created", <Time key="time" time={project.created_at} />],
           [
             "Retention",
-            project.retention_days === null ? "for the default of the installation" : `${project.retention_days} days`,
+            project.retention_days === null ? "the default of the installation" : `${project.retention_days} days`,
           ],
           [
             "Visible to",
