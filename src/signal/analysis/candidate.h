@@ -39,6 +39,7 @@ enum class Detector {
     ignored_instruction,
     missing_result,
     growing_context,
+    reading,  // by a worker that read sampled traces
     reported, // by a worker or a person
 };
 constexpr auto enum_names(Detector) {
@@ -64,6 +65,7 @@ constexpr auto enum_names(Detector) {
                       EnumName{ignored_instruction, "ignored_instruction"},
                       EnumName{missing_result, "missing_result"},
                       EnumName{growing_context, "growing_context"},
+                      EnumName{reading, "reading"},
                       EnumName{reported, "reported"}};
 }
 

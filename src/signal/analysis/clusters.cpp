@@ -31,6 +31,10 @@ void add(std::map<Key, Cluster>& clusters, const Key& key, const Cluster& cluste
     for (const std::string& name : cluster.names)
         if (std::find(at->second.names.begin(), at->second.names.end(), name) == at->second.names.end())
             at->second.names.push_back(name);
+    for (const std::string& tool : cluster.tools)
+        if (std::find(at->second.tools.begin(), at->second.tools.end(), tool) == at->second.tools.end())
+            at->second.tools.push_back(tool);
+    at->second.by_tool = at->second.by_tool && cluster.by_tool;
 }
 
 // Replaces the one word in which many templates differ by "*".
@@ -90,18 +94,22 @@ Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& s
     const std::string sql = fmt::format(
         "SELECT * FROM (SELECT any(name), exception_type, any(message), any(in_exception), uniqIf(trace_id, start_ns "
         ">= {{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before, "
-        "groupUniqArray({2})(name), count(), part FROM (SELECT name, exception_type, trace_id, start_ns, "
+        "groupUniqArray({2})(name), count(), part, tool FROM (SELECT name, if(kind = 'tool' AND tool_name != name, "
+        "tool_name, '') AS tool, exception_type, trace_id, start_ns, "
         "exception_message != '' AS in_exception, if(exception_message != '', exception_message, status_message) AS "
         "whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', rightUTF8(whole, 800)), "
         "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND (trace_id, toString(span_id)) NOT IN "
         "(SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY "
-        "part, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, '[0-9]+', "
+        "part, tool, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, "
+        "'[0-9]+', "
         "'0') AS pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
         in_both, fmt::format(fmt::runtime(part_sql), unreadable_types), most_names);
     std::map<FailedPart, std::map<Key, Cluster>> parts;
     TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;
-        cluster.name = normalised_name(row.text(0));
+        if (const std::string tool = row.text(9); !tool.empty()) cluster.tools.push_back(tool);
+        cluster.by_tool = !cluster.tools.empty();
+        cluster.name = normalised_name(cluster.by_tool ? cluster.tools.front() : row.text(0));
         cluster.exception = row.text(1);
         cluster.message = row.text(2);
         cluster.in_exception = row.integer(3) != 0;
@@ -130,10 +138,14 @@ Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& s
 // How many traces have a span of these names; at most all.
 Survey::Seen seen_of(const Survey& survey, const Cluster& cluster) {
     Survey::Seen seen;
-    for (const std::string& name : cluster.names) {
-        seen.traces = std::max(seen.traces, survey.seen(name).traces);
-        seen.traces_before = std::max(seen.traces_before, survey.seen(name).traces_before);
-    }
+    const auto add = [&](const Survey::Seen& one) {
+        seen.traces = std::max(seen.traces, one.traces);
+        seen.traces_before = std::max(seen.traces_before, one.traces_before);
+    };
+    if (cluster.by_tool)
+        for (const std::string& tool : cluster.tools) add(survey.seen_tool(tool));
+    else
+        for (const std::string& name : cluster.names) add(survey.seen(name));
     return seen;
 }
 
@@ -163,6 +175,8 @@ void merge_places(std::vector<Cluster>& clusters) {
         into.ended += cluster.ended;
         into.most_in_trace = std::max(into.most_in_trace, cluster.most_in_trace);
         into.names.insert(into.names.end(), cluster.names.begin(), cluster.names.end());
+        into.tools.insert(into.tools.end(), cluster.tools.begin(), cluster.tools.end());
+        into.by_tool = into.by_tool && cluster.by_tool;
         into.ids.insert(into.ids.end(), cluster.ids.begin(), cluster.ids.end());
         into.reports.insert(into.reports.end(), cluster.reports.begin(), cluster.reports.end());
     }
@@ -197,6 +211,8 @@ std::string filter_of(const Cluster& cluster) {
         filter += "in (" + quoted_list(cluster.names) + ")";
     else
         filter += "~ " + quote_filter(begin);
+    if (cluster.by_tool && cluster.tools.size() < most_names)
+        filter += " and tool in (" + quoted_list(cluster.tools) + ")";
     if (!cluster.exception.empty()) filter += " and exception = " + quote_filter(cluster.exception);
     const std::string part = cluster.parts.size() > 1 ? cluster.cause.type : common_part(cluster);
     if (part.size() >= 4 && cluster.message.find(part) != std::string::npos)
@@ -258,16 +274,16 @@ Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_vi
     Candidate candidate;
     candidate.detector = detector;
     candidate.subject = cluster.name + "\n" + cluster.exception + "\n" + (cluster.has_rest ? "*" : cluster.pattern);
-    const std::string name = plain_line(cluster.name, 80);
+    // The name as spans have it, where there is only one.
+    const std::vector<std::string>& names = cluster.by_tool ? cluster.tools : cluster.names;
+    const std::string name = plain_line(names.size() == 1 ? names.front() : cluster.name, 80);
     const std::string stated = plain_line(cluster.has_rest          ? "rare causes"
                                           : cluster.pattern.empty() ? cluster.exception
                                                                     : cluster.pattern,
                                           110);
     candidate.title = stated.empty() ? fmt::format("{} {}", name, what) : fmt::format("{} {}: {}", name, what, stated);
-    candidate.explanation = fmt::format(
-        "{} of the traces that have {} fail with this cause. Failures are grouped by where they begin and by "
-        "their innermost cause; numbers, ids, quoted code and data are left out.",
-        percent(cluster.share), name);
+    candidate.explanation =
+        fmt::format("{} of the traces that have {} fail with this cause.", percent(cluster.share), name);
     if (cluster.ended > 0)
         candidate.explanation += fmt::format(" {} of {} traces end with it.", cluster.ended, cluster.traces);
     else if (cluster.is_small)
@@ -275,6 +291,8 @@ Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_vi
                                              cluster.most_in_trace, cluster.most_in_trace == 1 ? "" : "s");
     if (cluster.is_small && cluster.traces < 5)
         candidate.explanation += " The project has few traces, so the confidence is low.";
+    candidate.explanation += " Failures are grouped by where they begin and by their innermost cause; numbers, ids, "
+                             "quoted code and data are left out.";
     candidate.severity = severity_of(cluster);
     candidate.about = "errors|" + cluster.name;
     candidate.clear = std::max(6.0, cluster.z);

@@ -14,6 +14,8 @@ struct Cluster {
     FailedPart part = FailedPart::others;
     std::string name;               // without numbers and ids
     std::vector<std::string> names; // as spans have it
+    std::vector<std::string> tools; // of tool spans whose name is not that of their tool
+    bool by_tool = false;           // all its spans are such spans
     std::string exception;
     std::string pattern; // template of the cause
     std::string message; // one of them

@@ -52,22 +52,52 @@ std::string key_of(const SampledSpan& span, const Cause& cause) {
     return type.empty() ? cause_template(cause) : type;
 }
 
+// The name of the tool, where its span has another one: frameworks name such spans after themselves.
+const std::string& place_name(const SampledSpan& span) {
+    return span.kind == "tool" && !span.tool.empty() ? span.tool : span.name;
+}
+
+// A span further below failed with the same cause, and those between them do not record it.
+bool passes_on(const SampledTrace& trace, size_t span, const std::string& key) {
+    const auto below = trace.below(span);
+    return std::any_of(below.begin(), below.end(), [&](size_t one) {
+        return trace.spans[one].failed && key_of(trace.spans[one], cause_of(trace.spans[one])) == key;
+    });
+}
+
+// The newest message of this model call is the result of a tool whose span failed.
+bool follows_failed_tool(const SampledTrace& trace, size_t call) {
+    const size_t agent = trace.above(call, "agent");
+    int64_t previous_ns = 0; // when the agent's previous model call began
+    for (size_t i = 0; i < call; ++i)
+        if (trace.spans[i].kind == "llm" && trace.above(i, "agent") == agent)
+            previous_ns = std::max(previous_ns, trace.spans[i].start_ns);
+    return std::any_of(trace.spans.begin(), trace.spans.end(), [&](const SampledSpan& span) {
+        return span.kind == "tool" && span.failed && span.start_ns >= previous_ns &&
+               span.end_ns <= trace.spans[call].start_ns;
+    });
+}
+
 // Adds a failure to a cluster.
 void add_failure(Cluster& cluster, const SampledTrace& trace, const Failed& failed) {
     const SampledSpan& span = trace.spans[failed.span];
     if (cluster.spans == 0) {
-        cluster.name = normalised_name(span.name);
+        cluster.name = normalised_name(place_name(span));
         cluster.exception = span.exception;
         cluster.message = span.message;
         cluster.cause = failed.cause;
         cluster.in_exception = span.in_exception;
-        cluster.is_small = true;
+        cluster.is_small = cluster.by_tool = true;
         cluster.part = part_of(span);
     }
     ++cluster.spans;
     cluster.ids.push_back(span.span_id);
     if (std::find(cluster.names.begin(), cluster.names.end(), span.name) == cluster.names.end())
         cluster.names.push_back(span.name);
+    if (place_name(span) == span.name)
+        cluster.by_tool = false;
+    else if (std::find(cluster.tools.begin(), cluster.tools.end(), span.tool) == cluster.tools.end())
+        cluster.tools.push_back(span.tool);
     const auto part = std::find_if(cluster.parts.begin(), cluster.parts.end(),
                                    [&](const auto& known) { return known.first == failed.pattern; });
     if (part == cluster.parts.end())
@@ -133,6 +163,7 @@ std::vector<Cluster> small_clusters(const Sample& sample, FailedPart part) {
             Failed failed{number, i, cause_of(trace.spans[i]), {}, {}, ends_trace(trace, i)};
             failed.pattern = cause_template(failed.cause);
             failed.key = key_of(trace.spans[i], failed.cause);
+            if (passes_on(trace, i, failed.key)) continue;
             all.push_back(std::move(failed));
         }
     }
@@ -140,7 +171,7 @@ std::vector<Cluster> small_clusters(const Sample& sample, FailedPart part) {
     std::map<Key, std::vector<const Failed*>> groups;
     for (const Failed& failed : all) {
         const SampledSpan& span = sample.traces[failed.trace].spans[failed.span];
-        groups[{normalised_name(span.name) + "\n" + span.exception, failed.key}].push_back(&failed);
+        groups[{normalised_name(place_name(span)) + "\n" + span.exception, failed.key}].push_back(&failed);
     }
     // What is rare is collected by place.
     std::map<std::string, std::vector<const Failed*>> rest;
@@ -160,7 +191,7 @@ std::vector<Cluster> small_clusters(const Sample& sample, FailedPart part) {
             add(failures, false);
         else
             for (const Failed* failed : failures)
-                rest[normalised_name(sample.traces[failed->trace].spans[failed->span].name)].push_back(failed);
+                rest[normalised_name(place_name(sample.traces[failed->trace].spans[failed->span]))].push_back(failed);
     }
     for (const auto& [place, failures] : rest)
         if (failures.size() >= 2) add(failures, true);
@@ -181,7 +212,10 @@ std::vector<TextFailure> text_failures(const Sample& sample) {
             if (is_model && !is_report_role(span.newest.role)) continue;
             if (!is_model && span.kind != "tool" && span.kind != "chain") continue;
             const auto cause = reported_failure(is_model ? span.newest.content : span.output);
-            if (cause && !known.contains(key_of(*cause))) found.push_back({number, i, *cause});
+            if (!cause || known.contains(key_of(*cause))) continue;
+            // The tool's span records it in other words.
+            if (is_model && follows_failed_tool(trace, i)) continue;
+            found.push_back({number, i, *cause});
         }
     }
     return found;

@@ -106,6 +106,15 @@ Result<Survey> Survey::open(telemetry::ClickHouse& engine, const Window& window,
         [&](const ResultRow& row) {
             survey.m_names[row.text(0)] = {row.integer(1), row.integer(2)};
         }));
+    TRY(survey.query(
+        "SELECT * FROM (SELECT tool_name, uniqIf(trace_id, start_ns >= {from:Int64}) AS traces, uniqIf(trace_id, "
+        "start_ns < {from:Int64}) FROM hone.spans WHERE " +
+            std::string(in_both) +
+            " AND kind = 'tool' AND tool_name != '' AND tool_name != name GROUP BY tool_name ORDER BY traces DESC, "
+            "tool_name LIMIT 2000)",
+        [&](const ResultRow& row) {
+            survey.m_tools[row.text(0)] = {row.integer(1), row.integer(2)};
+        }));
     return survey;
 }
 

@@ -45,6 +45,11 @@ public:
     // Queries the totals.
     static Result<Survey> open(telemetry::ClickHouse& engine, const Window& window, net::Cancel* cancel = nullptr);
 
+    // Queries nothing: for those who read only some traces.
+    static Survey without_totals(telemetry::ClickHouse& engine, const Window& window) {
+        return Survey(engine, window, nullptr);
+    }
+
     const Window& window() const { return m_window; }
     int64_t traces() const { return m_traces; }
     int64_t traces_before() const { return m_traces_before; }
@@ -59,6 +64,12 @@ public:
     Seen seen(const std::string& name) const {
         const auto found = m_names.find(name);
         return found == m_names.end() ? Seen{} : found->second;
+    }
+
+    // The same of a tool whose spans have another name.
+    Seen seen_tool(const std::string& tool) const {
+        const auto found = m_tools.find(tool);
+        return found == m_tools.end() ? Seen{} : found->second;
     }
 
     // The traces that were read as a whole, once they were.
@@ -83,7 +94,7 @@ private:
     Window m_window;
     net::Cancel* m_cancel;
     int64_t m_traces = 0, m_traces_before = 0, m_spans = 0, m_spans_before = 0;
-    std::map<std::string, Seen> m_names;
+    std::map<std::string, Seen> m_names, m_tools;
     std::shared_ptr<const Sample> m_sample;
     std::shared_ptr<const std::vector<Cluster>> m_clusters;
     Cost m_cost;

@@ -1,5 +1,6 @@
 #include "signal/analysis/trace_sample.h"
 
+#include "base/text.h"
 #include "telemetry/span/message_json.h"
 
 #include <algorithm>
@@ -223,6 +224,27 @@ Result<std::shared_ptr<const Sample>> read_sample(Survey& survey) {
     for (const Slice& slice : TRY(choose_traces(survey, sample->is_whole))) TRY(reader.read(slice));
     reader.finish();
     survey.keep_sample(sample);
+    return std::shared_ptr<const Sample>(sample);
+}
+
+Result<std::shared_ptr<const Sample>> read_traces(Survey& survey, const std::vector<std::string>& traces) {
+    auto sample = std::make_shared<Sample>();
+    Slice wanted;
+    for (const std::string& trace : traces)
+        if (trace.size() == 32 && from_hex(trace).ok()) wanted.traces.push_back(trace);
+    if (wanted.traces.empty()) return std::shared_ptr<const Sample>(sample);
+    wanted.from_ns = survey.window().from_ns;
+    wanted.to_ns = survey.window().to_ns;
+    // One by one where they are near each other in time: spans are stored by time.
+    std::vector<Slice> slices;
+    TRY(survey.query("SELECT toString(trace_id), min(start_ns), max(start_ns) FROM hone.spans WHERE " +
+                         condition_of_slice(wanted) + " GROUP BY trace_id ORDER BY min(start_ns)",
+                     [&](const ResultRow& row) {
+                         slices.push_back({row.integer(1), row.integer(2), {row.text(0)}});
+                     }));
+    Reader reader(survey, *sample);
+    for (const Slice& slice : slices) TRY(reader.read(slice));
+    reader.finish();
     return std::shared_ptr<const Sample>(sample);
 }
 

@@ -61,6 +61,9 @@ struct Sample {
 // Read once in a scan.
 Result<std::shared_ptr<const Sample>> read_sample(Survey& survey);
 
+// These traces, as far as they are in the window. Ids are 32 hexadecimal digits; others are left out.
+Result<std::shared_ptr<const Sample>> read_traces(Survey& survey, const std::vector<std::string>& traces);
+
 // Windows with fewer traces are small: a few cases are evidence there, and all of it is read.
 constexpr int64_t small_window = 200;
 

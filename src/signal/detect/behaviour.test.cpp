@@ -289,3 +289,68 @@ TEST_CASE("failures that only a text reports") {
     CHECK(found[0].cause.detail == "no such order");
     CHECK(found[1].cause.detail == "HTTP 503 Service Unavailable");
 }
+
+TEST_CASE("a failure that passes through spans which do not record it begins once, below") {
+    Builder build;
+    build.trace().add(-1, "workflow", "agent");
+    build.fail(build.add(0, "assistant", "agent"), "", "Error in agent run: {'error': 'Error code: 500 - it is down'}");
+    build.add(1, "turn", "chain");
+    build.fail(build.call(2, ""), "", "Error getting response: {'error': 'Error code: 500 - it is down'}");
+    // Another cause than that of the spans below it.
+    build.trace().add(-1, "workflow", "agent");
+    build.fail(build.add(0, "assistant", "agent"), "", "Error in agent run: {'error': 'the budget is used up'}");
+    build.add(1, "turn", "chain");
+    build.fail(build.add(2, "fetch", "tool"), "", "no such page");
+    const auto found = small_clusters(build.done(), FailedPart::others);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].name == "assistant");
+    CHECK(found[0].pattern == "the budget is used up");
+    CHECK(found[1].name == "model");
+    CHECK(found[1].pattern == "Error code # - it is down");
+}
+
+TEST_CASE("a tool whose span has another name is known by its own") {
+    Builder build;
+    for (const char* tool : {"lookup_order", "lookup_order", "search"}) {
+        build.trace().add(-1, "agent", "agent");
+        SampledSpan& span = build.add(0, "ToolCall", "tool");
+        span.tool = tool;
+        build.fail(span, "TimeoutError", "no reply");
+    }
+    const auto found = small_clusters(build.done(), FailedPart::tools);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].name == "lookup_order");
+    CHECK(found[0].by_tool);
+    CHECK(found[0].traces == 2);
+    const Candidate candidate = candidate_of(found[0], Detector::tool_failure, "fails");
+    CHECK(candidate.title == "lookup_order fails: no reply");
+    CHECK(candidate.filter.find(R"(name = "ToolCall" and tool in ("lookup_order"))") != std::string::npos);
+    CHECK(found[1].name == "search");
+}
+
+TEST_CASE("a title has the name as spans have it where there is only one") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.fail(build.add(0, "chat gpt-4o", "chain"), "ServerError", "it is down");
+    const auto one = small_clusters(build.done(), FailedPart::others);
+    REQUIRE(one.size() == 1);
+    CHECK(candidate_of(one[0], Detector::error_cluster, "fails").title == "chat gpt-4o fails: it is down");
+}
+
+TEST_CASE("a message that repeats the failure of a tool in other words is no failure of its own") {
+    Builder build;
+    build.trace().add(-1, "agent", "agent");
+    build.call(0, "I look it up.");
+    build.fail(build.add(0, "lookup", "tool"), "OrderError", "Error running tool: order 7 is unknown");
+    SampledSpan& next = build.call(0, "It does not exist.");
+    next.newest.role = "tool";
+    next.newest.content = "An error occurred while running the tool. Please try again.";
+    CHECK(text_failures(build.done()).empty());
+    // A call later the agent receives another one, which no span records.
+    SampledSpan& last = build.call(0, "Still not.");
+    last.newest.role = "tool";
+    last.newest.content = "An error occurred while running the tool.";
+    const auto found = text_failures(build.done());
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].span == 4);
+}

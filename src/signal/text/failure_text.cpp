@@ -106,6 +106,33 @@ std::optional<Cause> reported_in_json(std::string_view text) {
     return std::nullopt;
 }
 
+// The text that follows `key` in a payload: JSON, or a dictionary as Python prints it. Empty when there is none.
+std::string_view payload_value(std::string_view payload, std::string_view key) {
+    for (size_t at = payload.find(key); at != std::string_view::npos; at = payload.find(key, at + 1)) {
+        const size_t end = at + key.size();
+        if (at == 0 || end >= payload.size()) continue;
+        const char mark = payload[at - 1];
+        if ((mark != '"' && mark != '\'') || payload[end] != mark) continue;
+        size_t begin = end + 1;
+        while (begin < payload.size() && (payload[begin] == ' ' || payload[begin] == ':')) ++begin;
+        if (begin >= payload.size() || (payload[begin] != '"' && payload[begin] != '\'')) continue;
+        size_t stop = begin + 1;
+        while (stop < payload.size() && payload[stop] != payload[begin]) stop += payload[stop] == '\\' ? 2 : 1;
+        const std::string_view value = trim(payload.substr(begin + 1, std::min(stop, payload.size()) - begin - 1));
+        if (!value.empty()) return value;
+    }
+    return {};
+}
+
+// What a wrapper such as "Error in agent run: {'error': '…'}" wraps. Empty when the message has no payload.
+std::string_view wrapped_message(std::string_view message) {
+    const size_t brace = message.find('{');
+    if (brace == std::string_view::npos) return {};
+    for (const std::string_view key : {"message", "error", "detail", "error_message", "reason"})
+        if (const std::string_view value = payload_value(message.substr(brace), key); !value.empty()) return value;
+    return {};
+}
+
 // "Call id: call_3", "Tool: search": what frameworks put above a result.
 bool is_label(std::string_view line) {
     const size_t colon = line.find(':');
@@ -230,6 +257,8 @@ Cause innermost_cause(std::string_view message) {
         at = end;
     }
     if (!cause.type.empty()) return cause;
+    // The value is shorter than the message, so this ends.
+    if (const std::string_view wrapped = wrapped_message(message); !wrapped.empty()) return innermost_cause(wrapped);
     if (!cause.detail.empty()) return cause;
     for (const std::string_view line : split(message, '\n'))
         if (const std::string_view text = trim(line); !text.empty()) {

@@ -42,6 +42,21 @@ TEST_CASE("the innermost cause of a message is the last exception that it names"
     CHECK(shown(innermost_cause("")) == "|");
 }
 
+TEST_CASE("the cause of a message that wraps another one is the wrapped one") {
+    CHECK(shown(innermost_cause("Error in agent run: {'error': \"The model refused: I'm sorry.\"}")) ==
+          "|The model refused: I'm sorry.");
+    CHECK(shown(innermost_cause("Error code: 500 - {'type': 'error', 'error': {'type': 'server_error', 'message': 'The "
+                                "server had an error.'}}")) == "|The server had an error.");
+    CHECK(shown(innermost_cause("Error in agent run: {\"error\":\"RefusalError: no \\\"help\\\" with that\"}")) ==
+          R"(RefusalError|no \"help\" with that"})");
+    // Nothing that can be read, and nothing that ends.
+    CHECK(shown(innermost_cause("failed: {\"message\"")) == "|failed: {\"message\"");
+    CHECK(shown(innermost_cause("failed: {\"message\": \"cut off")) == "|cut off");
+    CHECK(shown(innermost_cause("failed: {\"message\": \"\\")) == "|\\");
+    CHECK(shown(innermost_cause("failed: {\"message\": 3, \"error\": null}")) ==
+          "|failed: {\"message\": 3, \"error\": null}");
+}
+
 TEST_CASE("causes that differ in quoted code, arguments and numbers have one template") {
     const auto templated = [](std::string_view message) { return cause_template(innermost_cause(message)); };
     CHECK(templated("failed at line 'a = f(1)' due to: TypeError: f() got an unexpected keyword argument 'x'") ==
