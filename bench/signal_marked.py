@@ -7,12 +7,14 @@ A line of NAME.otlp.jsonl is an OTLP request with one trace; a line of NAME.erro
 scanned once. A marked error counts as found when the marked span, or another span of its step (the CHAIN span above it
 with its children), matches the filter of an open issue. Precision is the share of the matched steps that have a mark;
 chance is the same share of all steps. `halves` has recall and precision of every second trace: what is tuned on one
-half must hold on the other.
+half must hold on the other. `alone` has two random halves, each sent to a project of its own and scanned alone: what is
+found must not depend on which other traces are there.
 """
 
 import collections
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import time
@@ -92,7 +94,7 @@ class Score:
         return {"recall": round(self.found / max(1, self.errors), 3), "precision": round(self.hits / max(1, self.steps), 3)}
 
 
-def measure(server, client, key, name, lines, marks):
+def measure(server, client, key, name, lines, marks, is_shown=True):
     project = client.must("POST", "/v1/projects", {"name": name}).data["id"]
     sender, trees, now = Client(server.otlp_url, key), {}, time.time_ns()
     for number, line in enumerate(lines):
@@ -129,6 +131,8 @@ def measure(server, client, key, name, lines, marks):
         for trace, errors in marks.items():
             if trace in trees:
                 own.add(trees[trace], errors, by_trace[trace])
+        if not is_shown:
+            continue
         print(f"  {issue['score']:3} {issue['severity']:8} {issue['traces']:3} traces, {own.hits} of {own.steps} steps "
               f"marked: {issue['detector']}: {issue['title']}", file=sys.stderr)
     whole, halves = Score(), [Score(), Score()]
@@ -137,10 +141,22 @@ def measure(server, client, key, name, lines, marks):
             for score in (whole, halves[number % 2]):
                 score.add(trees[trace], errors, flagged[trace])
     categories = sorted(whole.categories.items(), key=lambda one: -one[1][1])
-    print(json.dumps({"set": name, "traces": len(lines), "spans": total, "issues": len(issues), "errors": whole.errors}
-                     | whole.shown() | {"chance": round(whole.marked / max(1, whole.all), 3), "scan_ms": scan["took_ms"],
-                                        "halves": [half.shown() for half in halves],
-                                        "categories": {category: f"{got}/{count}" for category, (got, count) in categories}}))
+    return ({"set": name, "traces": len(lines), "spans": total, "issues": len(issues), "errors": whole.errors} | whole.shown()
+            | {"chance": round(whole.marked / max(1, whole.all), 3), "scan_ms": scan["took_ms"],
+               "halves": [half.shown() for half in halves],
+               "categories": {category: f"{got}/{count}" for category, (got, count) in categories}})
+
+
+def halves_alone(server, client, key, name, lines, marks):
+    """Two random halves, each as a set of its own."""
+    shuffled = random.Random(1).sample(lines, len(lines))
+    made = []
+    for number, part in enumerate((shuffled[::2], shuffled[1::2])):
+        ids = {spans_of(json.loads(line))[0]["traceId"] for line in part}
+        measured = measure(server, client, key, f"{name}-{number + 1}", part,
+                           {trace: errors for trace, errors in marks.items() if trace in ids}, False)
+        made.append({field: measured[field] for field in ("traces", "issues", "recall", "precision")})
+    return made
 
 
 def main():
@@ -152,7 +168,8 @@ def main():
         client = server.admin()
         key = client.must("POST", "/v1/keys", {"name": "sender", "kind": "service", "role": "member"}).data["key"]
         for name, lines, marks in sets:
-            measure(server, client, key, name, lines, marks)
+            measured = measure(server, client, key, name, lines, marks)
+            print(json.dumps(measured | {"alone": halves_alone(server, client, key, name, lines, marks)}))
 
 
 if __name__ == "__main__":
