@@ -103,6 +103,9 @@ struct Issue {
     std::optional<std::string> monitor_id;
     std::optional<std::string> evaluator_id;
     std::optional<std::string> forge_issue;
+    std::string verdict;
+    std::string verdict_reason;
+    std::optional<std::string> verdict_run;
     std::optional<IssueId> merged_into;
     Time first_seen{};
     Time last_seen{};
@@ -143,6 +146,11 @@ struct Issue {
         Field{"monitor_id", &Issue::monitor_id, "Monitor created from it."},
         Field{"evaluator_id", &Issue::evaluator_id, "Evaluator created from it."},
         Field{"forge_issue", &Issue::forge_issue, "Address of the linked issue on a forge."},
+        Field{"verdict", &Issue::verdict,
+              "confirmed or rejected by a worker with a model that read an example; empty: not read. It changes the "
+              "confidence in the score, never the status."},
+        Field{"verdict_reason", &Issue::verdict_reason, "Its reason, in one line."},
+        Field{"verdict_run", &Issue::verdict_run, "Run of that worker."},
         Field{"merged_into", &Issue::merged_into, "Issue that it was merged into."},
         Field{"first_seen", &Issue::first_seen, "Time of its oldest span."},
         Field{"last_seen", &Issue::last_seen, "Time of its newest span."},
@@ -173,8 +181,8 @@ struct Change {
         Field{"time", &Change::time, "Time of the change."},
         Field{"who", &Change::who, "Signal, an e-mail address, a key or a run."},
         Field{"what", &Change::what,
-              "found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor, "
-              "evaluator, "
+              "found, reopened, status, severity, title, assignee, merged, split, investigation, fix, verdict, "
+              "monitor, evaluator, "
               "forge_issue."},
         Field{"detail", &Change::detail, "`open → resolved: fixed in 1.9.1`"},
     };

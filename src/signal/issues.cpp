@@ -63,6 +63,9 @@ constexpr std::tuple issue_columns{
     sql::Column{"evaluator_id", &Issue::evaluator_id},
     sql::Column{"forge_issue", &Issue::forge_issue},
     sql::Column{"merged_into", &Issue::merged_into},
+    sql::Column{"verdict", &Issue::verdict},
+    sql::Column{"verdict_reason", &Issue::verdict_reason},
+    sql::Column{"verdict_run", &Issue::verdict_run},
     sql::Column{"first_seen", &Issue::first_seen},
     sql::Column{"last_seen", &Issue::last_seen},
     sql::Column{"created_at", &Issue::created_at},
@@ -203,12 +206,26 @@ Result<Issues::Taken> Issues::take(const SpaceId& space, const ProjectId& projec
         if (!is_back) return Taken{id, Outcome::updated, false};
         // Another server may have been quicker; then it is open already.
         const auto moved = TRY(transaction.execute(
-            "UPDATE issues SET status = ?, reason = ?, status_at = ?, reopened = reopened + 1 WHERE id = ? AND status "
-            "= ?",
+            "UPDATE issues SET status = ?, reason = ?, status_at = ?, reopened = reopened + 1, verdict = '' WHERE id = "
+            "? AND status = ?",
             name_of(Status::open), "it came back", now, id, name_of(Status::resolved)));
         if (moved == 0) return Taken{id, Outcome::updated, false};
         TRY(note(transaction, id, signal_name, "reopened", fmt::format("seen again in {} traces", candidate.traces)));
         return Taken{id, Outcome::reopened, true};
+    });
+}
+
+Result<> Issues::set_verdict(const IssueId& id, Verdict verdict, const std::string& reason, const std::string& run) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const std::string words = plain_line(reason, longest_title);
+        const auto rows = TRY(transaction.query("SELECT verdict, verdict_reason FROM issues WHERE id = ?", id));
+        if (rows.empty()) return not_found("issue " + id.text());
+        if (rows.front().text(0) == name_of(verdict) && rows.front().text(1) == words) return {};
+        TRY(transaction.execute("UPDATE issues SET verdict = ?, verdict_reason = ?, verdict_run = ?, updated_at = ? "
+                                "WHERE id = ?",
+                                name_of(verdict), words, run, m_clock.now(), id));
+        TRY(note(transaction, id, run, "verdict", fmt::format("{}: {}", name_of(verdict), words)));
+        return rescore(transaction, id);
     });
 }
 

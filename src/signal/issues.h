@@ -4,6 +4,7 @@
 
 #include "access/access.h"
 #include "signal/issue.h"
+#include "signal/reading.h"
 
 #include <functional>
 
@@ -102,6 +103,8 @@ public:
     using CameBack = std::function<Result<bool>(const Candidate&, Time resolved_at)>;
     Result<Taken> take(const access::SpaceId& space, const access::ProjectId& project, const Candidate& candidate,
                        const CameBack& came_back);
+    // What a worker that read an example of it decided. Changes the score, never the status.
+    Result<> set_verdict(const IssueId& id, Verdict verdict, const std::string& reason, const std::string& run);
     // Opens what was muted until now.
     Result<int64_t> unmute_due();
     // Deletes volumes that are too old to be shown.

@@ -33,7 +33,15 @@ std::vector<ScoreTerm> score_terms(const Issue& issue, Duration age) {
         days < 1   ? "first seen today"
         : days < 2 ? "first seen yesterday"
                    : fmt::format("first seen {:.0f} days ago", std::floor(days)));
-    add("confidence", 10, issue.confidence, percent(issue.confidence));
+    // A worker's verdict counts here and nowhere else, so that no text in a trace can hide a problem.
+    const bool is_confirmed = issue.verdict == "confirmed", is_rejected = issue.verdict == "rejected";
+    const double confidence = is_confirmed  ? std::max(issue.confidence, 0.95)
+                              : is_rejected ? issue.confidence * 0.3
+                                            : issue.confidence;
+    add("confidence", 10, confidence,
+        percent(confidence) + (is_confirmed  ? ", confirmed by a worker that read an example"
+                               : is_rejected ? ", rejected by a worker that read an example"
+                                             : ""));
     return terms;
 }
 

@@ -6,6 +6,7 @@
 #include "run/settings/settings.h"
 #include "signal/detect/detectors.h"
 #include "signal/issue.h"
+#include "signal/reading.h"
 #include "json/json.h"
 
 namespace hone::signal {
@@ -19,8 +20,9 @@ using ScanId = Id<ScanTag>;
 inline constexpr std::string_view consent_note =
     "Signal reads the spans and evals of this project on its own, every few minutes, with statistics that stay on this "
     "server. For the issues it ranks highest it starts workers in sandboxes. With a preset that uses a model, those "
-    "workers send parts of the traces to the provider of that model, within the budget set here; without one, a "
-    "playbook without a model does the work. Nothing is changed outside Hone without a person.";
+    "workers send parts of the traces to the provider of that model, within the budget set here; if traces per reading "
+    "are set, also parts of sampled traces that no issue is about. Without a preset, a playbook without a model does "
+    "the work. Nothing is changed outside Hone without a person.";
 
 struct SignalSettings {
     json::Defaulted<int64_t> cadence_minutes = int64_t{10};
@@ -33,6 +35,9 @@ struct SignalSettings {
     json::Defaulted<Severity> least_severity = Severity::medium;
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
+    json::Defaulted<int64_t> sampled_traces = int64_t{0};
+    json::Defaulted<int64_t> sampling_hours = int64_t{24};
+    json::Defaulted<int64_t> sampled_tokens = int64_t{200'000};
     static constexpr std::tuple fields{
         Field{"cadence_minutes", &SignalSettings::cadence_minutes,
               "Minutes between two scans; 1 to 1440, 10 if not given."},
@@ -50,6 +55,12 @@ struct SignalSettings {
         Field{"tokens_per_day", &SignalSettings::tokens_per_day, "Tokens of all its workers per day; none: no limit."},
         Field{"cost_micro_usd_per_day", &SignalSettings::cost_micro_usd_per_day,
               "Cost of all its workers per day in millionths of a US dollar; none: no limit."},
+        Field{"sampled_traces", &SignalSettings::sampled_traces,
+              "Traces that a worker with a model reads after a scan, 0 to 50; 0 (if not given): none. Needs `preset`."},
+        Field{"sampling_hours", &SignalSettings::sampling_hours,
+              "Hours between two such readings; 1 to 168, 24 if not given."},
+        Field{"sampled_tokens", &SignalSettings::sampled_tokens,
+              "Most tokens of one reading; 1,000 to 10,000,000, 200,000 if not given."},
     };
 };
 
@@ -117,6 +128,7 @@ struct SignalView {
     std::optional<Time> next_scan_at;
     int64_t open_issues = 0;
     std::optional<std::string> automation_id;
+    std::optional<ReadingTotals> readings;
     static constexpr std::tuple fields{
         Field{"project_id", &SignalView::project_id, "Id of the project."},
         Field{"enabled", &SignalView::enabled, "Whether it scans on its schedule."},
@@ -130,6 +142,8 @@ struct SignalView {
               "Issues that are open, under investigation or have a proposed fix."},
         Field{"automation_id", &SignalView::automation_id,
               "Automation whose slots record every scan and every worker; null: it was never enabled."},
+        Field{"readings", &SignalView::readings,
+              "What workers with a model found in sampled traces, and its cost; null: there was no reading."},
     };
 };
 

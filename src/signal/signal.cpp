@@ -73,6 +73,11 @@ Result<> check_settings(const SignalSettings& settings) {
     TRY(range("window_hours", settings.window_hours, 1, 168));
     TRY(range("baseline_days", settings.baseline_days, 1, 30));
     TRY(range("max_investigations", settings.max_investigations, 0, 20));
+    TRY(range("sampled_traces", settings.sampled_traces, 0, 50));
+    TRY(range("sampling_hours", settings.sampling_hours, 1, 168));
+    TRY(range("sampled_tokens", settings.sampled_tokens, 1000, 10'000'000));
+    if (*settings.sampled_traces > 0 && !settings.preset)
+        return invalid("settings.sampled_traces needs settings.preset: a preset with a model");
     if (settings.context.value.size() > 20'000) return too_large("settings.context has at most 20,000 bytes");
     TRY(run::check_prompt("settings.context", *settings.context));
     if (settings.tokens_per_day && *settings.tokens_per_day < 0) return invalid("settings.tokens_per_day is negative");
@@ -130,9 +135,14 @@ Result<> Signal::add_spending(std::span<Scan> scans) const {
     if (scans.empty()) return {};
     std::vector<ScanId> ids;
     for (const Scan& scan : scans) ids.push_back(scan.id);
-    const auto rows = TRY(m_parts.database.run_query("SELECT scan_id, run_id FROM issue_runs WHERE scan_id IN (" +
-                                                         sql::marks(ids.size()) + ")",
-                                                     sql::to_values(ids)));
+    std::vector<sql::Value> both = sql::to_values(ids);
+    both.reserve(2 * both.size());
+    std::copy_n(both.begin(), ids.size(), std::back_inserter(both));
+    const std::string listed = sql::marks(ids.size());
+    const auto rows = TRY(m_parts.database.run_query(
+        "SELECT scan_id, run_id FROM issue_runs WHERE scan_id IN (" + listed +
+            ") UNION ALL SELECT scan_id, run_id FROM signal_readings WHERE scan_id IN (" + listed + ")",
+        both));
     std::vector<run::RunId> run_ids;
     for (const auto& row : rows) run_ids.push_back(row.id<run::RunTag>(1));
     const auto runs = TRY(m_parts.runs.find_all(run_ids));
@@ -172,6 +182,7 @@ Result<SignalView> Signal::view(const Caller& caller, const SpaceId& space, cons
                                                  "NULL AND status IN ('open', 'investigating', 'fix_proposed')",
                                                  project.id));
     view.open_issues = open.front().integer(0);
+    view.readings = TRY(reading_totals(project.id));
     return view;
 }
 
@@ -326,7 +337,10 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
         scan.found = static_cast<int64_t>(findings.candidates.size());
         scan.detectors = findings.costs;
         TRY(store(*row, findings, scan));
-        if (starts_workers) scan.investigations = TRY(start_workers(*row, scan.id));
+        if (starts_workers) {
+            scan.investigations = TRY(start_workers(*row, scan.id));
+            TRY(start_due_reading(*row, scan.id));
+        }
         return {};
     }();
     if (!done.ok()) scan.failed = done.error().message;
@@ -375,6 +389,7 @@ bool Signal::holds_nothing_new(const ProjectId& project) {
 
 Result<int64_t> Signal::step() {
     TRY(follow_runs());
+    TRY(follow_readings());
     TRY(issues.settle_fixes());
     TRY(issues.unmute_due());
     TRY(fail_interrupted());
@@ -409,7 +424,8 @@ Result<int64_t> Signal::step() {
 
 // Until the next scan is due; the state of runs that have not ended is read every second.
 Result<Duration> Signal::until_next() const {
-    const auto running = TRY(m_parts.database.query("SELECT COUNT(*) FROM issue_runs WHERE is_over = 0"));
+    const auto running = TRY(m_parts.database.query("SELECT (SELECT COUNT(*) FROM issue_runs WHERE is_over = 0) + "
+                                                    "(SELECT COUNT(*) FROM signal_readings WHERE is_over = 0)"));
     if (running.front().integer(0) > 0) return Duration(std::chrono::seconds(1));
     const auto next = TRY(m_parts.database.query("SELECT MIN(next_scan_at) FROM signal_settings WHERE enabled = 1"));
     const Duration longest = std::chrono::minutes(1); // another server may have switched something on

@@ -65,6 +65,12 @@ public:
     // Now, whether it is on or not; starts no workers.
     Result<Scan> scan_now(const access::Caller& caller, const access::SpaceId& space, const std::string& project);
 
+    // Starts a worker with a model that reads sampled traces.
+    Result<ReadingStarted> read_now(const access::Caller& caller, const access::SpaceId& space,
+                                    const std::string& project);
+    // By that worker: what it found. Entries that do not pass the checks are refused one by one.
+    Result<ReadOutcome> take_report(const access::Caller& caller, const ReadReport& report);
+
     Result<Issue> investigate(const access::Caller& caller, const IssueId& id);
     Result<Issue> fix(const access::Caller& caller, const IssueId& id);
     Result<Issue> make_monitor(const access::Caller& caller, const IssueId& id);
@@ -127,6 +133,23 @@ private:
     Result<run::RunId> start_run(const access::Caller& caller, const Row& row, const Issue& issue, const Work& work,
                                  const std::optional<automation::SlotId>& slot);
     Result<int64_t> follow_runs();
+    static run::AutomationStart automation_start(const Row& row);
+    // Readings (readings.cpp).
+    struct ReadingSample {
+        int64_t from_ns = 0, to_ns = 0;
+        std::vector<std::string> traces{}, issues{};
+        json::Array digests{}, candidates{};
+    };
+    Result<ReadingSample> choose_sample(const Row& row);
+    Result<json::Value> reading_trigger(const Row& row, const ReadingSample& sample) const;
+    Result<ReadingStarted> start_reading(const access::Caller& caller, const Row& row,
+                                         const std::optional<ScanId>& scan);
+    Result<> start_due_reading(const Row& row, const ScanId& scan);
+    Result<> follow_readings();
+    Result<std::optional<IssueId>> native_issue(const access::Project& project, const ReadFinding& finding) const;
+    Result<std::optional<IssueId>> issue_of_sightings(const access::Project& project, const std::string& fingerprint,
+                                                      ReadKind kind, const std::string& place);
+    Result<std::optional<ReadingTotals>> reading_totals(const access::ProjectId& project) const;
     bool holds_nothing_new(const access::ProjectId& project);
     Result<Duration> step_now();
     Result<Duration> until_next() const;

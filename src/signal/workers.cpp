@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "signal/advice.h"
 #include "signal/analysis/words.h"
 #include "signal/run_issues.h"
 #include "signal/signal_row.h"
@@ -42,6 +43,7 @@ json::Value trigger_of(const Issue& issue, const std::vector<Fingerprint>& finge
                         {"investigation_title", issue.title},
                         {"issue", json::to_value(issue)},
                         {"fingerprints", json::to_value(fingerprints)},
+                        {"advice", json::to_value(advice_of(issue.detector))},
                         {"previous_investigation", json::to_value(issue.investigation_id)}};
 }
 
@@ -50,6 +52,18 @@ json::Value trigger_of(const Issue& issue, const std::vector<Fingerprint>& finge
 // Each project has its own: budgets and lists are per automation.
 std::string Signal::automation_of(const Row& row) {
     return row.automation ? row.automation->text() : "signal:" + row.project.text();
+}
+
+run::AutomationStart Signal::automation_start(const Row& row) {
+    run::AutomationStart automation;
+    automation.id = automation_of(row);
+    automation.name = "Signal";
+    if (row.settings.tokens_per_day || row.settings.cost_micro_usd_per_day) {
+        automation.budget_per_day.emplace();
+        automation.budget_per_day->tokens = row.settings.tokens_per_day;
+        automation.budget_per_day->cost_micro_usd = row.settings.cost_micro_usd_per_day;
+    }
+    return automation;
 }
 
 // A slot first, then the run, which changes the slot in its own transaction.
@@ -98,14 +112,7 @@ Result<run::RunId> Signal::start_run(const Caller& caller, const Row& row, const
             wanted.secret_env_of = TRY(m_parts.presets.find(Caller::system(), row.space, *row.settings.preset)).id;
         wanted.settings = std::move(settings);
     }
-    run::AutomationStart automation;
-    automation.id = automation_of(row);
-    automation.name = "Signal";
-    if (row.settings.tokens_per_day || row.settings.cost_micro_usd_per_day) {
-        automation.budget_per_day.emplace();
-        automation.budget_per_day->tokens = row.settings.tokens_per_day;
-        automation.budget_per_day->cost_micro_usd = row.settings.cost_micro_usd_per_day;
-    }
+    run::AutomationStart automation = automation_start(row);
     automation.trigger = trigger_of(issue, TRY(issues.fingerprints(issue)));
     const std::string who = caller.kind == access::CallerKind::system ? "Signal" : caller.name;
     automation.together = [&](sql::Transaction& transaction, const run::RunId& run) -> Result<> {

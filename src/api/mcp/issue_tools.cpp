@@ -83,4 +83,9 @@ Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& a
     return json::Value(json::Object{{"data", brief(issue)}});
 }
 
+Result<json::Value> save_findings_tool(const Call& call, const signal::ReadReport& arguments) {
+    const signal::ReadOutcome outcome = TRY(call.services.signal.take_report(call.caller, arguments));
+    return json::Value(json::Object{{"data", json::to_value(outcome)}});
+}
+
 } // namespace hone::api

@@ -3,6 +3,7 @@
 
 #include "api/core/call.h"
 #include "signal/analysis/candidate.h"
+#include "signal/reading.h"
 #include "json/json.h"
 
 namespace hone::api {
@@ -48,5 +49,7 @@ struct ReportIssueTool {
     };
 };
 Result<json::Value> report_issue_tool(const Call& call, const ReportIssueTool& arguments);
+
+Result<json::Value> save_findings_tool(const Call& call, const signal::ReadReport& arguments);
 
 } // namespace hone::api

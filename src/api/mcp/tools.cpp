@@ -405,6 +405,7 @@ std::span<const McpTool> mcp_tools() {
         tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
         tool<report_issue_tool>("report_issue",
                                 "Report a recurring problem; reporting it again adds to the same issue."),
+        tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.", true),
         tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", true),
         tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", true),
         tool<save_file_tool>("save_file", "Save a file for review: a chart, a table, a script.", true),

@@ -2,6 +2,7 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "signal/advice.h"
 #include "signal/signal.h"
 
 namespace hone::api {
@@ -66,10 +67,13 @@ struct ReportIssue {
 struct IssueDetail {
     signal::Issue issue;
     std::vector<signal::Fingerprint> fingerprints;
+    signal::Advice advice;
     static constexpr std::tuple fields{
         Field{"issue", &IssueDetail::issue, "The issue."},
         Field{"fingerprints", &IssueDetail::fingerprints,
               "Fingerprints: hashes of detector, project and subject; several after a merge."},
+        Field{"advice", &IssueDetail::advice,
+              "Usual cause and next step of such an issue: the same for each detector."},
     };
 };
 
@@ -163,6 +167,11 @@ Result<One<signal::Scan>> scan_project(const Call& call, const InSpace& query) {
     return One<signal::Scan>{TRY(call.services.signal.scan_now(call.caller, space, call.at("project")))};
 }
 
+Result<One<signal::ReadingStarted>> read_sample(const Call& call, const InSpace& query) {
+    const auto space = TRY(space_of(call, query.space));
+    return One<signal::ReadingStarted>{TRY(call.services.signal.read_now(call.caller, space, call.at("project")))};
+}
+
 Result<List<signal::Scan>> list_scans(const Call& call, const ListScans& query) {
     return call.services.signal.scans(call.caller, TRY(space_of(call, query.space)), call.at("project"),
                                       TRY(page_of(query.limit, query.cursor)));
@@ -200,6 +209,7 @@ Result<One<IssueDetail>> get_issue(const Call& call) {
     const auto id = TRY(issue_in_path(call));
     detail.issue = TRY(signal.issues.find(call.caller, id));
     detail.fingerprints = TRY(signal.issues.fingerprints(detail.issue));
+    detail.advice = signal::advice_of(detail.issue.detector);
     return One<IssueDetail>{std::move(detail)};
 }
 
@@ -287,6 +297,9 @@ const Route issues_table[] = {
                       "Enable or disable Signal, change its settings."),
     route<scan_project>("POST", "/v1/projects/{project}/signal/scan", need(issue_write),
                         "Scan a project now; responds when the scan has finished.")
+        .on(net::Lane::query),
+    route<read_sample>("POST", "/v1/projects/{project}/signal/read", need(run_start),
+                       "Start a run with a model that reads sampled traces for Signal.")
         .on(net::Lane::query),
     route<list_scans>("GET", "/v1/projects/{project}/signal/scans", need(issue_read),
                       "Scans with their findings and cost, newest first."),

@@ -9,6 +9,7 @@ inline constexpr Example issues_examples[] = {
     {"GET /v1/projects/{project}/signal"},
     {"PUT /v1/projects/{project}/signal", "", R"({"enabled":true,"consent":true})"},
     {.route = "POST /v1/projects/{project}/signal/scan", .allowed = 503},
+    {.route = "POST /v1/projects/{project}/signal/read", .allowed = 409},
     {"GET /v1/projects/{project}/signal/scans"},
     {"GET /v1/projects/{project}/issue_volume"},
     {"GET /v1/issues", "space={space}"},

@@ -52,6 +52,12 @@ Columns signal_columns() {
          .field = "settings.cost_micro_usd_per_day",
          .kind = Kind::money,
          .absent = "no limit"},
+        {.title = "traces per reading", .field = "settings.sampled_traces", .kind = Kind::number},
+        {.title = "hours between readings", .field = "settings.sampling_hours", .kind = Kind::number},
+        {.title = "tokens per reading", .field = "settings.sampled_tokens", .kind = Kind::number},
+        {.title = "traces read in 30 days", .field = "readings.traces", .kind = Kind::number, .absent = "none"},
+        {.title = "tokens per 1,000 traces", .field = "readings.tokens_per_1000_traces", .kind = Kind::count},
+        {.title = "cost per 1,000 traces", .field = "readings.cost_micro_usd_per_1000_traces", .kind = Kind::money},
         {.title = "agreed by", .field = "consent_by"},
         {.title = "agreed", .field = "consent_at", .kind = Kind::time},
         {.title = "context", .field = "settings.context"},
@@ -88,6 +94,11 @@ std::vector<Option> signal_options() {
         {.name = "--usd-per-day",
          .value = "NUMBER",
          .doc = "Cost budget of all workers per day, in US dollars; \"none\": no limit."},
+        {.name = "--sampled-traces",
+         .value = "NUMBER",
+         .doc = "Traces that a worker with a model reads after a scan; 0: none. Needs a preset with a model."},
+        {.name = "--sampling-hours", .value = "HOURS", .doc = "Time between two such readings."},
+        {.name = "--sampled-tokens", .value = "NUMBER", .doc = "Maximum number of tokens of one reading."},
     };
 }
 
@@ -105,7 +116,10 @@ Result<std::optional<json::Object>> changed_settings(const Context& context, con
     for (const auto& [option, name, least] : {std::tuple("--cadence", "cadence_minutes", int64_t{1}),
                                               {"--window", "window_hours", int64_t{1}},
                                               {"--baseline", "baseline_days", int64_t{1}},
-                                              {"--investigations", "max_investigations", int64_t{0}}})
+                                              {"--investigations", "max_investigations", int64_t{0}},
+                                              {"--sampled-traces", "sampled_traces", int64_t{0}},
+                                              {"--sampling-hours", "sampling_hours", int64_t{1}},
+                                              {"--sampled-tokens", "sampled_tokens", int64_t{1000}}})
         if (const auto number = TRY(context.integer(option, least))) set(name, *number);
     if (const auto words = context.parsed.value("--context")) set("context", json::Value(std::string_view(*words)));
     if (const auto preset = context.parsed.value("--preset"))
@@ -155,6 +169,13 @@ Result<> scan(Context& context) {
     return show_record(context, made, scan_columns());
 }
 
+Result<> read_sampled(Context& context) {
+    const json::Value made = TRY(context.remote.post(TRY(signal_path(context, {"read"})), json::Object{}));
+    return show_record(context, made,
+                       {{.title = "run", .field = "run_id", .kind = Kind::id},
+                        {.title = "traces", .field = "traces", .kind = Kind::number}});
+}
+
 // Every scheduled scan and worker, whether it started or not.
 Result<> list_slots(Context& context) {
     const json::Value view = TRY(context.remote.get(TRY(signal_path(context))));
@@ -194,6 +215,10 @@ std::vector<Command> signal_commands() {
          .options = signal_options(),
          .run = update_signal},
         {.path = "signal scan", .summary = "Scan a project now.", .arguments = {signal_project_argument}, .run = scan},
+        {.path = "signal read",
+         .summary = "Start a worker with a model that reads sampled traces now.",
+         .arguments = {signal_project_argument},
+         .run = read_sampled},
         {.path = "signal scans",
          .summary = "List scans with the rows read and issues found, newest first.",
          .arguments = {signal_project_argument},
