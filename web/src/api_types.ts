@@ -1,5 +1,12 @@
 // Printed by `hone print types` from the server's route table. Do not edit.
 
+export interface Advice {
+  /** What usually causes such a problem. */
+  usual_cause: string;
+  /** What usually removes it. */
+  next_step: string;
+}
+
 export interface AnnotationResult {
   label: string | null;
   score: number | null;
@@ -222,7 +229,7 @@ export interface Change {
   time: string;
   /** Signal, an e-mail address, a key or a run. */
   who: string;
-  /** found, reopened, status, severity, title, assignee, merged, split, investigation, fix, monitor, evaluator, forge_issue. */
+  /** found, reopened, status, severity, title, assignee, merged, split, investigation, fix, verdict, monitor, evaluator, forge_issue. */
   what: string;
   /** `open → resolved: fixed in 1.9.1` */
   detail: string;
@@ -467,7 +474,7 @@ export interface Destination {
 
 export type DestinationType = "webhook" | "slack" | "email";
 
-export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reported";
+export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reading" | "reported";
 
 export interface DetectorCost {
   /** Which. */
@@ -1036,6 +1043,12 @@ export interface Issue {
   evaluator_id: string | null;
   /** Address of the linked issue on a forge. */
   forge_issue: string | null;
+  /** confirmed or rejected by a worker with a model that read an example; empty: not read. It changes the confidence in the score, never the status. */
+  verdict: string;
+  /** Its reason, in one line. */
+  verdict_reason: string;
+  /** Run of that worker. */
+  verdict_run: string | null;
   /** Issue that it was merged into. */
   merged_into: string | null;
   /** Time of its oldest span. */
@@ -1063,6 +1076,7 @@ export interface IssueDetail {
   issue: Issue;
   /** Fingerprints: hashes of detector, project and subject; several after a merge. */
   fingerprints: Fingerprint[];
+  advice: Advice;
 }
 
 export interface Key {
@@ -1615,6 +1629,38 @@ export interface Reading {
   usual: number | null;
   /** Note: basis of the usual range, or why there is none. */
   note: string;
+}
+
+export interface ReadingStarted {
+  /** Run that reads. */
+  run_id: string;
+  /** Traces that it was given. */
+  traces: number;
+}
+
+export interface ReadingTotals {
+  /** Readings of the last 30 days. */
+  readings: number;
+  /** Traces that they were given. */
+  traces: number;
+  /** Findings that they reported. */
+  findings: number;
+  /** Issues that they confirmed. */
+  confirmed: number;
+  /** Issues that they rejected. */
+  rejected: number;
+  /** Entries that did not pass the checks. */
+  refused: number;
+  /** Tokens that they used. */
+  tokens: number;
+  /** Their cost in millionths of a US dollar. */
+  cost_micro_usd: number;
+  /** Tokens for 1,000 traces. */
+  tokens_per_1000_traces: number;
+  /** Cost of 1,000 traces in millionths of a US dollar. */
+  cost_micro_usd_per_1000_traces: number;
+  /** Start of the newest one. */
+  last_at: string;
 }
 
 export interface RedactionSettings {
@@ -2228,6 +2274,12 @@ export interface SignalSettings {
   tokens_per_day: number | null;
   /** Cost of all its workers per day in millionths of a US dollar; none: no limit. */
   cost_micro_usd_per_day: number | null;
+  /** Traces that a worker with a model reads after a scan, 0 to 50; 0 (if not given): none. Needs `preset`. */
+  sampled_traces: number;
+  /** Hours between two such readings; 1 to 168, 24 if not given. */
+  sampling_hours: number;
+  /** Most tokens of one reading; 1,000 to 10,000,000, 200,000 if not given. */
+  sampled_tokens: number;
 }
 
 export interface SignalView {
@@ -2250,6 +2302,8 @@ export interface SignalView {
   open_issues: number;
   /** Automation whose slots record every scan and every worker; null: it was never enabled. */
   automation_id: string | null;
+  /** What workers with a model found in sampled traces, and its cost; null: there was no reading. */
+  readings: ReadingTotals | null;
 }
 
 export interface Skill {

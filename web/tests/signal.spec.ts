@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
 import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
-import { refused_lookups, send_spans } from "./spans";
+import { new_span_id, refused_lookups, type SentSpan, send_spans } from "./spans";
 
 interface Made {
   id: string;
@@ -238,4 +238,88 @@ test("two issues are merged and split again", async ({ page, admin }) => {
   await expect(parts.getByText(second)).toBeVisible();
   await parts.getByRole("listitem").filter({ hasText: second }).getByRole("button", { name: "Split" }).click();
   await expect(parts).toHaveCount(0);
+});
+
+/** A ticket: an agent calls a model, then a tool that may fail. */
+function ticket(error?: string): SentSpan[] {
+  const root = new_span_id();
+  const step = new_span_id();
+  const kind = (name: string) => ({ "openinference.span.kind": name });
+  return [
+    { name: "handle_ticket", span_id: root, duration: 900, attributes: kind("AGENT") },
+    { name: "plan", parent_id: root, start: 10, duration: 300, attributes: kind("LLM") },
+    { name: "step 1", span_id: step, parent_id: root, start: 320, duration: 400, attributes: kind("CHAIN") },
+    {
+      name: "lookup_order",
+      parent_id: step,
+      start: 330,
+      duration: 380,
+      attributes: { ...kind("TOOL"), "tool.name": "lookup_order" },
+      ...(error ? { error } : {}),
+    },
+    { name: "reply", parent_id: root, start: 730, duration: 160, attributes: kind("LLM") },
+  ];
+}
+
+test("an issue shows at a glance what happens, where it starts, since which version and what to do", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  const project = unique("glance");
+  const key = await api_key(admin);
+  for (let count = 0; count < 3; count++)
+    await send_spans(request, server.url, key, project, ticket(), 90_000, { "service.version": "1.0" });
+  let last = "";
+  for (let count = 0; count < 4; count++)
+    last = await send_spans(request, server.url, key, project, ticket(`order B-${count} timed out`), 60_000, {
+      "service.version": "2.0",
+    });
+  await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
+  await admin.send("POST", `/v1/projects/${project}/signal/scan`, {});
+  const [issue] = await admin.send<(Made & { examples: unknown[] })[]>("GET", `/v1/issues?project=${project}`);
+  await page.goto(`/s/default/projects/${project}/signal/${issue?.id}`);
+
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("lookup_order fails: order # timed out");
+  await expect(page.getByText(/^57 % of the traces that have lookup_order fail/)).toBeVisible();
+  await expect(page.getByRole("region", { name: "Evidence" })).toContainText(/order B-\d timed out/);
+  const where = page.getByRole("list", { name: "Where in the trace" });
+  await expect(where.getByRole("listitem")).toHaveCount(5);
+  const origin = where.locator("[aria-current=true]");
+  await expect(origin).toHaveCount(1);
+  await expect(origin).toContainText("lookup_order");
+  await expect(origin).toContainText("starts here");
+  await expect(page.getByRole("region", { name: "Trend" })).toBeVisible();
+  const versions = page.getByRole("region", { name: "Affected versions" });
+  await expect(versions.getByRole("link", { name: "2.0" })).toBeVisible();
+  await expect(versions).toContainText("4 spans");
+  await expect(versions).toContainText("Not seen in 1.0");
+  const next = page.getByRole("region", { name: "What to do next" });
+  await expect(next).toContainText("start an investigation");
+  await expect(next).toContainText("Usual cause: The tool itself fails");
+  await expect(page.getByRole("region", { name: "Why it was found" })).toContainText("grouped by where they begin");
+  // The first screen has all of it.
+  for (const part of [origin, next, versions]) {
+    const box = await part.boundingBox();
+    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
+  }
+  await check_page(page);
+  const shots = process.env.HONE_SHOTS;
+  if (shots) await page.screenshot({ path: `${shots}/issue-light.png` });
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+  await check_page(page, { runOnly: ["color-contrast"] });
+  if (shots) await page.screenshot({ path: `${shots}/issue-dark.png` });
+  await page.setViewportSize({ width: 390, height: 780 });
+  if (shots) await page.screenshot({ path: `${shots}/issue-narrow.png`, fullPage: true });
+  await no_wider_than_a_phone(page);
+
+  await expect(page.getByText("Example 1 of 4")).toBeVisible();
+  await page.getByRole("button", { name: "Next example" }).click();
+  await expect(page.getByText("Example 2 of 4")).toBeVisible();
+  await page.getByRole("button", { name: "Previous example" }).click();
+  await expect(page.getByRole("button", { name: "Previous example" })).toBeDisabled();
+  await expect(page.getByRole("link", { name: `Open trace ${last.slice(0, 8)}` })).toBeVisible();
+  await origin.click();
+  await expect(page).toHaveURL(new RegExp(`/traces/${last}\\?span=`));
 });

@@ -75,13 +75,14 @@ export async function send_spans(
   project: string,
   spans: SentSpan[],
   ago = 60_000,
+  resource_attributes: Record<string, AttributeValue> = {},
 ): Promise<string> {
   const trace_id = new_trace_id();
   const begin = Date.now() - ago;
   const headers = { Authorization: `Bearer ${key}` };
   for (let at = 0; at < spans.length; at += 5000) {
     const part = spans.slice(at, at + 5000).map((span) => to_otlp(span, trace_id, begin));
-    const resource = { attributes: attributes_of({ "service.name": "shop" }) };
+    const resource = { attributes: attributes_of({ "service.name": "shop", ...resource_attributes }) };
     const response = await request.post(`${url}/v1/traces`, {
       headers: { ...headers, "x-project-name": project },
       data: { resourceSpans: [{ resource, scopeSpans: [{ spans: part }] }] },

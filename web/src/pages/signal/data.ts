@@ -57,6 +57,7 @@ const detector_words: Record<string, string> = {
   ignored_instruction: "Instructions not followed",
   missing_result: "No result",
   growing_context: "Growing context",
+  reading: "Found by reading",
   reported: "Reported",
 };
 export const detector_word = (name: string) => detector_words[name] ?? name;

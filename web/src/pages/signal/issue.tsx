@@ -2,8 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 import { api } from "../../api";
-import type { Artifact, Fingerprint, Issue, IssueDetail, Project } from "../../api_types";
+import type { Advice, Artifact, Fingerprint, Issue, IssueDetail, Project } from "../../api_types";
 import { plural, short_count } from "../../lib/format/number";
+import { first_sentence } from "../../lib/format/sentence";
 import { local_time, to_milliseconds } from "../../lib/format/time";
 import type { Params } from "../../lib/route";
 import { capital } from "../../lib/sentences/metric";
@@ -33,7 +34,9 @@ import {
 } from "./data";
 import { IssueActions } from "./issue_actions";
 import { Conversation } from "./issue_comments";
+import { Excerpt, facts_of, NextSteps, Versions } from "./next_steps";
 import { SeverityMark } from "./severity_mark";
+import { Where } from "./where";
 
 const hour = 3_600_000;
 const refresh = 3000;
@@ -58,6 +61,12 @@ function Summary({ issue }: { issue: Issue }) {
 function StatusNotes({ issue }: { issue: Issue }) {
   return (
     <>
+      {issue.verdict !== "" && (
+        <Note icon={issue.verdict === "confirmed" ? "check" : "info"}>
+          A worker with a model read an example and {issue.verdict} it: {issue.verdict_reason}{" "}
+          {issue.verdict_run && <a href={run_page(issue.verdict_run)}>Open the run</a>}
+        </Note>
+      )}
       {issue.status === "investigating" && issue.investigation_run && (
         <Note icon="rotate">
           A worker is investigating this issue. <a href={run_page(issue.investigation_run)}>Open the run</a>
@@ -98,7 +107,11 @@ function Volume({ issue }: { issue: Issue }) {
     };
   }, [load.data]);
   if (chart.times.length === 0) return null;
-  return <Chart title="Affected traces" {...chart} text={short_count} height={120} />;
+  return (
+    <Section title="Trend">
+      <Chart title="Affected traces" {...chart} text={short_count} height={96} />
+    </Section>
+  );
 }
 
 function Examples({ issue, project }: { issue: Issue; project: Project }) {
@@ -209,9 +222,18 @@ function Parts({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
   );
 }
 
-function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+interface BodyProps {
+  issue: Issue;
+  parts: Fingerprint[];
+  advice: Advice;
+  project: Project;
+}
+
+function Aside({ issue, parts, advice, project }: BodyProps) {
   return (
     <aside class="issue-side" aria-label="About this issue">
+      <NextSteps issue={issue} advice={advice} />
+      <Versions issue={issue} project={project} />
       <section aria-label="Score">
         <h2>Score {Math.round(issue.score)}</h2>
         <Terms
@@ -228,7 +250,7 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
         <Facts
           rows={[
             ["Kind", detector_word(issue.detector)],
-            ...issue.facts.map((fact): [string, string] => [capital(fact.name), fact.value]),
+            ...facts_of(issue).others.map((fact): [string, string] => [capital(fact.name), fact.value]),
             ["Confidence", share_text(issue.confidence)],
             ["Assignee", issue.assignee_name ?? "none"],
             ["Found", plural(issue.matches, "time")],
@@ -271,24 +293,32 @@ function Aside({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; 
   );
 }
 
-function Body({ issue, parts, project }: { issue: Issue; parts: Fingerprint[]; project: Project }) {
+function Body({ issue, parts, advice, project }: BodyProps) {
+  const [lead, rest] = first_sentence(issue.explanation);
   // A worker changes the issue while the page is open.
   use_refresh(issue.status === "investigating" ? "issue" : null, refresh);
   return (
     <>
-      <PageHeader title={issue.title} text={issue.explanation}>
+      <PageHeader title={issue.title} text={lead}>
         <IssueActions issue={issue} project={project} />
       </PageHeader>
       <Summary issue={issue} />
       <StatusNotes issue={issue} />
       <div class="issue">
         <div class="issue-main">
+          <Excerpt issue={issue} />
+          <Where issue={issue} project={project} />
           <Volume issue={issue} />
           <Investigation issue={issue} />
+          {rest !== "" && (
+            <Section title="Why it was found">
+              <p class="issue-reason">{rest}</p>
+            </Section>
+          )}
           <Examples issue={issue} project={project} />
           <Conversation issue={issue} />
         </div>
-        <Aside issue={issue} parts={parts} project={project} />
+        <Aside issue={issue} parts={parts} advice={advice} project={project} />
       </div>
     </>
   );
@@ -303,13 +333,13 @@ export function IssuePage({ params }: { params: Params }) {
       <Data load={project} retry={() => void reload("project/")}>
         {(known) => (
           <Data load={load} retry={() => void reload("issue/")} whole_page>
-            {({ issue, fingerprints }) =>
+            {({ issue, fingerprints, advice }) =>
               issue.merged_into ? (
                 <Note icon="chain">
                   {issue.title} was merged into <a href={issue_page(known.name, issue.merged_into)}>another issue</a>.
                 </Note>
               ) : (
-                <Body issue={issue} parts={fingerprints} project={known} />
+                <Body issue={issue} parts={fingerprints} advice={advice} project={known} />
               )
             }
           </Data>

@@ -11,6 +11,7 @@ import { Time } from "../../parts/time";
 import { set_query } from "../../router";
 import { automation_page } from "../addresses";
 import { project_route } from "../projects/data";
+import { Readings } from "./readings";
 
 const columns: Column<Scan>[] = [
   { id: "when", title: "When", width: "96px", cell: (scan) => <Time time={scan.started_at} /> },
@@ -100,6 +101,7 @@ export function ScansDialog({ project, view }: { project: Project; view: SignalV
           </>
         )}
       </p>
+      <Readings project={project} view={view} />
       <Data load={load} retry={() => void reload("signal_scans/")}>
         {(scans) =>
           scans.length === 0 ? (

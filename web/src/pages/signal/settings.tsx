@@ -83,6 +83,9 @@ interface Draft {
   least: Severity;
   dollars: string;
   tokens: string;
+  sampled: string;
+  sampling: string;
+  sampled_tokens: string;
   repo: string;
   branch: string;
 }
@@ -101,6 +104,9 @@ function draft_of(view: SignalView): Draft {
     least: settings.least_severity,
     dollars: limit_text(settings.cost_micro_usd_per_day, micro),
     tokens: text(settings.tokens_per_day),
+    sampled: String(settings.sampled_traces),
+    sampling: String(settings.sampling_hours),
+    sampled_tokens: String(settings.sampled_tokens),
     repo: settings.repo?.url ?? "",
     branch: settings.repo?.ref ?? "",
   };
@@ -121,6 +127,9 @@ function settings_of(draft: Draft, before: SignalSettings): object {
     least_severity: draft.least,
     cost_micro_usd_per_day: read_limit(draft.dollars, micro),
     tokens_per_day: read_limit(draft.tokens),
+    sampled_traces: Math.round(Number(draft.sampled)),
+    sampling_hours: Math.round(Number(draft.sampling)),
+    sampled_tokens: Math.round(Number(draft.sampled_tokens)),
   };
 }
 
@@ -186,6 +195,30 @@ function WorkerFields({ draft, change }: { draft: Draft; change: Change }) {
       </div>
       <div class="field-row">
         <DayBudgetFields draft={draft} change={change} />
+      </div>
+      <div class="field-row">
+        <Field
+          label="Traces per reading"
+          type="number"
+          min={0}
+          value={draft.sampled}
+          on_input={(sampled) => change({ sampled })}
+          hint="A worker with a model reads parts of so many sampled traces. 0: none. Needs a preset with a model."
+        />
+        <Field
+          label="Hours between readings"
+          type="number"
+          min={1}
+          value={draft.sampling}
+          on_input={(sampling) => change({ sampling })}
+        />
+        <Field
+          label="Tokens per reading"
+          type="number"
+          min={1000}
+          value={draft.sampled_tokens}
+          on_input={(sampled_tokens) => change({ sampled_tokens })}
+        />
       </div>
       <Field
         label="Context for workers"

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { api } from "../../api";
 import type { Issue, Status as IssueStatus, Project, Scan, SeverityVolume, SignalView } from "../../api_types";
-import { duration, exact_count, plural, short_count } from "../../lib/format/number";
+import { duration, exact_count, money, plural, short_count } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
 import { to_milliseconds } from "../../lib/format/time";
 import type { Params } from "../../lib/route";
@@ -62,6 +62,7 @@ function ScanLine({ view }: { view: SignalView }) {
           </button>{" "}
           · {exact_count(scan.traces)} traces in {duration(scan.took_ms)}
           {scan.tokens > 0 ? `, ${short_count(scan.tokens)} tokens for workers` : ", no tokens used"}
+          {view.readings && `, readings ${money(view.readings.cost_micro_usd_per_1000_traces)} per 1,000 traces`}
         </>
       ) : (
         "The first scan is running"
