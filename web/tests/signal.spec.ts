@@ -276,7 +276,7 @@ test("an issue shows at a glance what happens, where it starts, since which vers
     last = await send_spans(request, server.url, key, project, ticket(`order B-${count} timed out`), 60_000, {
       "service.version": "2.0",
     });
-  await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
+  // A scan by hand starts no worker.
   await admin.send("POST", `/v1/projects/${project}/signal/scan`, {});
   const [issue] = await admin.send<(Made & { examples: unknown[] })[]>("GET", `/v1/issues?project=${project}`);
   await page.goto(`/s/default/projects/${project}/signal/${issue?.id}`);
@@ -311,6 +311,7 @@ test("an issue shows at a glance what happens, where it starts, since which vers
   await check_page(page, { runOnly: ["color-contrast"] });
   if (shots) await page.screenshot({ path: `${shots}/issue-dark.png` });
   await page.setViewportSize({ width: 390, height: 780 });
+  await expect(origin.getByText("lookup_order")).toBeInViewport({ ratio: 1 });
   if (shots) await page.screenshot({ path: `${shots}/issue-narrow.png`, fullPage: true });
   await no_wider_than_a_phone(page);
 

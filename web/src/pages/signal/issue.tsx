@@ -99,8 +99,11 @@ function Volume({ issue }: { issue: Issue }) {
   const chart = useMemo(() => {
     const known = new Map((load.data ?? []).map((point) => [to_milliseconds(point.time), point.traces]));
     const times: number[] = [];
-    // Hours without traces are zero.
-    for (let at = Math.min(...known.keys()); at <= Date.now() && times.length < 800; at += hour) times.push(at);
+    if (known.size === 0) return { times, lines: [] };
+    // Hours without traces are zero. At least a day, so that a new issue has a trend too.
+    const now = Math.floor(Date.now() / hour) * hour;
+    for (let at = Math.min(now - 24 * hour, ...known.keys()); at <= Date.now() && times.length < 800; at += hour)
+      times.push(at);
     return {
       times,
       lines: [{ title: "traces", colour: "--failed", bars: true, values: times.map((time) => known.get(time) ?? 0) }],
@@ -108,9 +111,9 @@ function Volume({ issue }: { issue: Issue }) {
   }, [load.data]);
   if (chart.times.length === 0) return null;
   return (
-    <Section title="Trend">
+    <section class="section" aria-label="Trend">
       <Chart title="Affected traces" {...chart} text={short_count} height={96} />
-    </Section>
+    </section>
   );
 }
 

@@ -8,7 +8,6 @@ import { to_milliseconds } from "../../lib/format/time";
 import { capital } from "../../lib/sentences/metric";
 import { use_load } from "../../load";
 import { can } from "../../login";
-import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
 import { Facts } from "../../parts/slide_over";
 import { Visible } from "../../parts/visible";
@@ -95,9 +94,7 @@ function step_of(issue: Issue) {
   if (issue.status === "fix_proposed") return "A fix waits for review.";
   if (issue.status === "investigating") return "A worker is investigating it. Its report appears on this page.";
   if (issue.investigation_id) return "Read the investigation below, then start a fix.";
-  return can("run_start")
-    ? "Open the example above. If the cause is not clear, start an investigation."
-    : "Open the example above.";
+  return can("run_start") ? "Open an example. If the cause is not clear, start an investigation." : "Open an example.";
 }
 
 export function NextSteps({ issue, advice }: { issue: Issue; advice: Advice }) {
@@ -113,9 +110,7 @@ export function NextSteps({ issue, advice }: { issue: Issue; advice: Advice }) {
           </>
         )}
       </p>
-      <p>
-        <Icon name="tool" /> {advice.next_step}
-      </p>
+      <p>{advice.next_step}</p>
       <p class="soft">Usual cause: {advice.usual_cause}</p>
     </section>
   );
