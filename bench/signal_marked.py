@@ -6,7 +6,8 @@ A line of NAME.otlp.jsonl is an OTLP request with one trace; a line of NAME.erro
 [{"category", "span_id"}]}. The traces of a set go into a project of their own, moved into the last 20 hours, and are
 scanned once. A marked error counts as found when the marked span, or another span of its step (the CHAIN span above it
 with its children), matches the filter of an open issue. Precision is the share of the matched steps that have a mark;
-chance is the same share of all steps. `halves` has recall and precision of every second trace: what is tuned on one
+chance is the same share of all steps. `matched` is the share of all steps that issues match: a category of errors is
+reachable when clearly more of it is found. `halves` has recall and precision of every second trace: what is tuned on one
 half must hold on the other. `alone` has two random halves, each sent to a project of its own and scanned alone: what is
 found must not depend on which other traces are there.
 """
@@ -142,7 +143,7 @@ def measure(server, client, key, name, lines, marks, is_shown=True):
                 score.add(trees[trace], errors, flagged[trace])
     categories = sorted(whole.categories.items(), key=lambda one: -one[1][1])
     return ({"set": name, "traces": len(lines), "spans": total, "issues": len(issues), "errors": whole.errors} | whole.shown()
-            | {"chance": round(whole.marked / max(1, whole.all), 3), "scan_ms": scan["took_ms"],
+            | {"chance": round(whole.marked / max(1, whole.all), 3), "matched": round(whole.steps / max(1, whole.all), 3), "scan_ms": scan["took_ms"],
                "halves": [half.shown() for half in halves],
                "categories": {category: f"{got}/{count}" for category, (got, count) in categories}})
 
