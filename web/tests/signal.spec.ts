@@ -324,3 +324,41 @@ test("an issue shows at a glance what happens, where it starts, since which vers
   await origin.click();
   await expect(page).toHaveURL(new RegExp(`/traces/${last}\\?span=`));
 });
+
+test("a reading of sampled traces is started, and its cost for 1,000 traces is shown", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  const project = unique("read");
+  // The schedule may start a reading of its own: enough traces for both.
+  const key = await api_key(admin);
+  for (let count = 0; count < 8; count++) await send_spans(request, server.url, key, project, ticket(), 60_000);
+  const preset = await admin.send<Made>("POST", "/v1/presets", {
+    name: unique("reader"),
+    settings: { harness: "command", command: ["/bin/true"] },
+  });
+  await admin.send("PUT", `/v1/projects/${project}/signal`, { enabled: true, consent: true });
+  await page.goto(`/s/default/projects/${project}/signal`);
+  await page.getByRole("button", { name: "Settings" }).click();
+  const settings = page.getByRole("dialog");
+  await settings.getByLabel("Traces per reading").fill("3");
+  await settings.getByRole("button", { name: "Save" }).click();
+  await expect(
+    settings.getByText("settings.sampled_traces needs settings.preset: a preset with a model"),
+  ).toBeVisible();
+  await settings.getByLabel("Investigate with").selectOption(preset.id);
+  await check_page(page);
+  await settings.getByRole("button", { name: "Save" }).click();
+  await expect(settings).toHaveCount(0);
+
+  await page.goto(`/s/default/projects/${project}/signal?scans=1`);
+  const readings = page.getByRole("dialog", { name: "Scans" }).getByRole("region", { name: "Readings" });
+  await readings.getByRole("button", { name: "Read traces now" }).click();
+  await expect(page.getByText("A worker reads 3 traces")).toBeVisible();
+  await expect(readings).toContainText("1,000 traces cost $0.00");
+  await check_page(page);
+  const view = await admin.send<{ readings: { traces: number } }>("GET", `/v1/projects/${project}/signal`);
+  expect(view.readings.traces).toBeGreaterThanOrEqual(3);
+});
