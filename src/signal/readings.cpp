@@ -3,7 +3,6 @@
 // worker was given, and quote that span; titles are fixed sentences, and a verdict changes a score, never a status.
 #include "signal/signal.h"
 
-#include "base/log.h"
 #include "base/text.h"
 #include "signal/analysis/clusters.h"
 #include "signal/analysis/statistics.h"
@@ -24,6 +23,7 @@ constexpr size_t most_entries = 50;
 constexpr size_t longest_statement = 300;
 constexpr int64_t least_traces = 2; // a problem that recurs
 constexpr int64_t most_dismissed = 50;
+constexpr size_t most_trigger_bytes = 400'000;
 
 constexpr std::string_view read_prompt =
     "Read a few traces of this project and report what is wrong in them that no program sees. /hone/trigger.json has "
@@ -179,9 +179,25 @@ Result<Signal::ReadingSample> Signal::choose_sample(const Row& row) {
         },
         [&](telemetry::ClickHouseQuery& query) { query.bind("n_seed", sample.to_ns); }));
     const auto read = TRY(read_traces(survey, sample.traces));
-    for (const SampledTrace& trace : read->traces) sample.digests.push_back(digest_of(trace, marked));
-    sample.traces.clear(); // those whose spans are there
-    for (const SampledTrace& trace : read->traces) sample.traces.push_back(trace.id);
+    // Those whose spans are there, in this order, while the file is not too large.
+    size_t bytes = 0;
+    std::set<std::string> kept;
+    for (const std::string& wanted : sample.traces) {
+        const auto trace = std::find_if(read->traces.begin(), read->traces.end(),
+                                        [&](const SampledTrace& one) { return one.id == wanted; });
+        if (trace == read->traces.end()) continue;
+        json::Value digest = digest_of(*trace, marked);
+        bytes += json::print(digest).size();
+        if (!kept.empty() && bytes > most_trigger_bytes) break;
+        kept.insert(wanted);
+        sample.digests.push_back(std::move(digest));
+    }
+    std::erase_if(sample.traces, [&](const std::string& trace) { return !kept.contains(trace); });
+    for (size_t i = sample.issues.size(); i-- > 0;) {
+        if (kept.contains(std::string(sample.candidates[i].get_object().at("trace_id").get_string()))) continue;
+        sample.issues.erase(sample.issues.begin() + static_cast<ptrdiff_t>(i));
+        sample.candidates.erase(sample.candidates.begin() + static_cast<ptrdiff_t>(i));
+    }
     return sample;
 }
 
@@ -288,9 +304,15 @@ Result<> Signal::start_due_reading(const Row& row, const ScanId& scan) {
         return {};
     }
     const auto started = start_reading(Caller::system(), row, scan);
-    if (!started.ok())
-        log(Level::warning, "reading could not be started",
-            {{"project", row.project.text()}, {"why", started.error().message}});
+    if (started.ok() || !row.automation) return {};
+    // Recorded once a day.
+    TRY(note_due({.automation = *row.automation,
+                  .key = "read not started " + to_text(now).substr(0, 10),
+                  .due_at = now,
+                  .outcome = Became::skipped,
+                  .reason = Reason::not_started,
+                  .note = started.error().message,
+                  .values = {{"type", "read"}}}));
     return {};
 }
 

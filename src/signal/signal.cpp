@@ -17,6 +17,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 namespace {
 
 constexpr auto scans_kept = std::chrono::hours(24 * 30);
+constexpr auto readings_kept = std::chrono::hours(24 * 90);
 
 constexpr std::tuple scan_columns{
     sql::Column{"id", &Scan::id},
@@ -308,6 +309,11 @@ Result<> Signal::write(const Scan& scan) {
                                      scan.project_id));
     TRY(m_parts.database.execute("DELETE FROM signal_scans WHERE project_id = ? AND started_at < ?", scan.project_id,
                                  m_parts.clock.now() - scans_kept));
+    const Time oldest = m_parts.clock.now() - readings_kept;
+    TRY(m_parts.database.execute("DELETE FROM signal_readings WHERE project_id = ? AND created_at < ?", scan.project_id,
+                                 oldest));
+    TRY(m_parts.database.execute("DELETE FROM signal_sightings WHERE project_id = ? AND created_at < ?",
+                                 scan.project_id, oldest));
     return issues.sweep();
 }
 

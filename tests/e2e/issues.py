@@ -317,6 +317,7 @@ def test_issues_from_the_command_line(binary, stack):
     (issue,) = json.loads(hone("issue", "list", "--project", "shop", "--json"))
     shown = hone("issue", "show", issue["id"])
     assert "order # timed out" in shown and "affected_traces" in shown and "hone trace show" in shown, shown
+    assert "What to do next" in shown and "Usual cause" in shown, shown
     hone("issue", "comment", issue["id"], "looking at it")
     assert "looking at it" in hone("issue", "comments", issue["id"])
     hone("issue", "mute", issue["id"], "--for", "2h", "--reason", "a fix is on its way")

@@ -292,13 +292,18 @@ TEST_CASE("failures that only a text reports") {
 
 TEST_CASE("a failure that passes through spans which do not record it begins once, below") {
     Builder build;
+    const auto fail_assistant = [&](const char* message) {
+        SampledSpan& assistant = build.add(0, "assistant", "agent");
+        assistant.end_ns = 100; // after all that it does
+        build.fail(assistant, "", message);
+    };
     build.trace().add(-1, "workflow", "agent");
-    build.fail(build.add(0, "assistant", "agent"), "", "Error in agent run: {'error': 'Error code: 500 - it is down'}");
+    fail_assistant("Error in agent run: {'error': 'Error code: 500 - it is down'}");
     build.add(1, "turn", "chain");
     build.fail(build.call(2, ""), "", "Error getting response: {'error': 'Error code: 500 - it is down'}");
     // Another cause than that of the spans below it.
     build.trace().add(-1, "workflow", "agent");
-    build.fail(build.add(0, "assistant", "agent"), "", "Error in agent run: {'error': 'the budget is used up'}");
+    fail_assistant("Error in agent run: {'error': 'the budget is used up'}");
     build.add(1, "turn", "chain");
     build.fail(build.add(2, "fetch", "tool"), "", "no such page");
     const auto found = small_clusters(build.done(), FailedPart::others);

@@ -28,6 +28,8 @@ Columns issue_columns() {
         {.title = "explanation", .field = "explanation", .only_single = true},
         {.title = "reason", .field = "reason", .only_single = true},
         {.title = "detector", .field = "detector", .only_single = true},
+        {.title = "verdict", .field = "verdict", .only_single = true},
+        {.title = "reason of the verdict", .field = "verdict_reason", .only_single = true},
         {.title = "filter", .field = "filter", .only_single = true},
         {.title = "assignee", .field = "assignee_name"},
         {.title = "last seen", .field = "last_seen", .kind = Kind::time},
@@ -94,6 +96,10 @@ Result<> show_issue(Context& context) {
     std::vector<std::optional<double>> bars;
     for (const json::Value& point : volume.items) bars.emplace_back(static_cast<double>(number_of(point, "traces")));
     if (!bars.empty()) context.console.print("\nTraces per hour, last three days\n  " + sparkline(bars) + "\n");
+    const json::Value* advice = detail.is_object() ? detail.get_object().if_contains("advice") : nullptr;
+    if (advice != nullptr)
+        context.console.print("\nWhat to do next\n  " + text_of(*advice, "next_step") +
+                              "\n  Usual cause: " + text_of(*advice, "usual_cause") + "\n");
     return {};
 }
 
