@@ -56,7 +56,7 @@ TEST_CASE("a worker is shown the skeleton of a trace and the texts of a few span
     const json::Value digest = digest_of(large, {marked});
     const json::Object& object = digest.get_object();
     CHECK(object.at("texts").get_array().size() == 8);
-    CHECK(object.at("texts").get_array()[0].get_object().at("span_id").get_string() == marked);
+    CHECK(std::string(object.at("texts").get_array()[0].get_object().at("span_id").get_string()) == marked);
     const std::string text = json::print(digest);
     CHECK(count_of(text, large.spans[500].span_id) == 2); // a row and its texts
     CHECK(object.at("spans").get_array().size() <= 158);
