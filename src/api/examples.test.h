@@ -28,6 +28,7 @@
 #include "api/families/team/sessions.examples.test.h"
 #include "api/families/team/space_policies.examples.test.h"
 #include "api/families/team/spaces.examples.test.h"
+#include "api/families/traces/doctor.examples.test.h"
 #include "api/families/traces/evals.examples.test.h"
 #include "api/families/traces/queries.examples.test.h"
 #include "api/families/traces/records.examples.test.h"
@@ -64,6 +65,7 @@ inline const std::vector<Example> examples = [] {
              evaluators_examples,     repos_examples,
              reviews_examples,        pull_requests_examples,
              records_examples,        langsmith_examples,
+             doctor_examples,
          })
         all.insert(all.end(), family.begin(), family.end());
     return all;

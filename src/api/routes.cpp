@@ -21,6 +21,7 @@ std::span<const Route> transfer_routes();
 std::span<const Route> tail_routes();
 std::span<const Route> views_routes();
 std::span<const Route> queries_routes();
+std::span<const Route> doctor_routes();
 std::span<const Route> trace_settings_routes();
 std::span<const Route> evals_routes();
 std::span<const Route> deletion_routes();
@@ -49,45 +50,16 @@ std::span<const Route> routes() {
     static const std::vector<Route> all = [] {
         std::vector<Route> joined;
         for (const auto family : {
-                 sessions_routes(),
-                 spaces_routes(),
-                 budgets_routes(),
-                 space_policies_routes(),
-                 users_routes(),
-                 password_links_routes(),
-                 projects_routes(),
-                 keys_routes(),
-                 audit_routes(),
-                 server_routes(),
-                 traces_routes(),
-                 records_routes(),
-                 langsmith_routes(),
-                 transfer_routes(),
-                 tail_routes(),
-                 views_routes(),
-                 queries_routes(),
-                 trace_settings_routes(),
-                 evals_routes(),
-                 deletion_routes(),
-                 phoenix_spans_routes(),
-                 phoenix_traces_routes(),
-                 phoenix_annotations_routes(),
-                 presets_routes(),
-                 runs_routes(),
-                 artifacts_routes(),
-                 mcp_routes(),
-                 skills_routes(),
-                 egress_routes(),
-                 encryption_routes(),
-                 automations_routes(),
-                 monitors_routes(),
-                 destinations_routes(),
-                 notices_routes(),
-                 issues_routes(),
-                 evaluators_routes(),
-                 repos_routes(),
-                 reviews_routes(),
-                 pull_requests_routes(),
+                 sessions_routes(),    spaces_routes(),         budgets_routes(),        space_policies_routes(),
+                 users_routes(),       password_links_routes(), projects_routes(),       keys_routes(),
+                 audit_routes(),       server_routes(),         traces_routes(),         records_routes(),
+                 langsmith_routes(),   transfer_routes(),       tail_routes(),           views_routes(),
+                 queries_routes(),     doctor_routes(),         trace_settings_routes(), evals_routes(),
+                 deletion_routes(),    phoenix_spans_routes(),  phoenix_traces_routes(), phoenix_annotations_routes(),
+                 presets_routes(),     runs_routes(),           artifacts_routes(),      mcp_routes(),
+                 skills_routes(),      egress_routes(),         encryption_routes(),     automations_routes(),
+                 monitors_routes(),    destinations_routes(),   notices_routes(),        issues_routes(),
+                 evaluators_routes(),  repos_routes(),          reviews_routes(),        pull_requests_routes(),
                  forge_hooks_routes(),
              })
             joined.insert(joined.end(), family.begin(), family.end());

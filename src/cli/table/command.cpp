@@ -88,6 +88,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.global_options = make_global_options();
     tree.groups = {
         {"project", "Observed applications: their traces, evals and settings."},
+        {"doctor", "Find what arrives but is not understood."},
         {"session", "Start, follow and stop sessions."},
         {"preset", "Saved settings of runs: harness, model, skills, sandbox, budget."},
         {"automation", "Start runs on a schedule, metric, monitor or webhook."},
@@ -111,14 +112,13 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"budget", "Daily budget of the model calls of a space."},
         {"audit", "The tamper-evident record of every change."},
     };
-    for (auto* family :
-         {login_commands,    project_commands,    span_commands,     trace_commands,    series_commands,
-          compare_commands,  sql_commands,        tail_commands,     session_commands,  preset_commands,
-          artifact_commands, automation_commands, monitor_commands,  notice_commands,   signal_commands,
-          review_commands,   repo_commands,       annotate_commands, transfer_commands, space_commands,
-          member_commands,   user_commands,       key_commands,      skill_commands,    broker_commands,
-          usage_commands,    audit_commands,      backup_commands,   version_commands,  completion_commands,
-          help_commands})
+    for (auto* family : {login_commands,    project_commands,    span_commands,     trace_commands,    series_commands,
+                         compare_commands,  sql_commands,        tail_commands,     session_commands,  preset_commands,
+                         artifact_commands, automation_commands, monitor_commands,  notice_commands,   signal_commands,
+                         review_commands,   repo_commands,       annotate_commands, transfer_commands,
+                         doctor_commands,   space_commands,      member_commands,   user_commands,     key_commands,
+                         skill_commands,    broker_commands,     usage_commands,    audit_commands,    backup_commands,
+                         version_commands,  completion_commands, help_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "otlp/attribute_text.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -102,6 +103,12 @@ constexpr KindName kind_names[] = {
 
 std::span<const Convention* const> conventions() {
     return all_conventions;
+}
+
+const Convention* convention_of_key(std::string_view key) {
+    const auto found = key_table().entries.find(key);
+    if (found == key_table().entries.end()) return nullptr;
+    return all_conventions[std::countr_zero(found->second.conventions)];
 }
 
 SpanKind kind_of_name(std::string_view name) {

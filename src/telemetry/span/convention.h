@@ -1,7 +1,7 @@
 // The table of conventions: how instrumentations name what the one span model holds. A convention is one file here: a
 // list of attribute keys, each with the field that it fills, and a function for what no single attribute contains. A
 // new convention is one new file and one line in convention.cpp, whose order decides which of two attributes counts.
-// Internal to telemetry/span; read-only tables, any thread.
+// For telemetry/span and telemetry/doctor; read-only tables, any thread.
 #pragma once
 
 #include "otlp/message.h"
@@ -132,6 +132,9 @@ std::optional<double> to_real(const otlp::Value& value);
 std::string plain_text(const otlp::Value& value);
 // Attributes that carry metadata under a prefix of their own: "ai.telemetry.metadata.tier" -> "tier". Empty: none.
 std::string_view metadata_name(std::string_view key);
+
+// The first convention that names the key; null: none does.
+const Convention* convention_of_key(std::string_view key);
 
 // What the conventions call their kinds; unknown for other words.
 SpanKind kind_of_name(std::string_view name);
