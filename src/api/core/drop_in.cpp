@@ -20,7 +20,7 @@ constexpr std::string_view otlp_prefixes[] = {
 constexpr std::string_view otlp_paths[] = {"/v1/traces", "/v1/logs", "/v1/metrics"};
 
 // LangSmith's protocol, which its clients send below any prefix; the table has it under /api/v1.
-constexpr std::string_view langsmith_paths[] = {"/info", "/runs", "/feedback"};
+constexpr std::string_view langsmith_paths[] = {"/info", "/runs", "/feedback", "/sessions"};
 constexpr std::string_view langsmith_prefix = "/api/v1";
 
 constexpr std::array<std::string_view, 9> headers{"authorization", "x-api-key",         "api_key",
@@ -66,7 +66,7 @@ std::optional<std::string> drop_in_path(std::string_view method, std::string_vie
     const std::string_view rest = is_prefixed ? plain.substr(langsmith_prefix.size()) : plain;
     for (const std::string_view known : langsmith_paths)
         if (rest == known || (known == "/runs" && rest.starts_with("/runs/"))) {
-            if (is_reading && !is_prefixed && known != "/info") return std::nullopt;
+            if (is_reading && !is_prefixed && (known == "/runs" || known == "/feedback")) return std::nullopt;
             std::string table_path = std::string(langsmith_prefix) + std::string(rest);
             if (table_path == path) return std::nullopt;
             return table_path;

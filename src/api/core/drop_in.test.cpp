@@ -32,8 +32,9 @@ TEST_CASE("addresses of other products lead to the routes of the table") {
     CHECK(drop_in_path("POST", "/runs/01a1") == "/api/v1/runs/01a1");
     CHECK(drop_in_path("POST", "/api/v1/runs/batch/") == "/api/v1/runs/batch");
     CHECK(drop_in_path("POST", "/feedback") == "/api/v1/feedback");
-    for (const char* path : {"/v1/traces", "/v1/logs", "/api/v1/runs", "/api/v1/info", "/", "", "/runsx", "/s/a/runs/b",
-                             "/other/v1/traces", "/v1/traces/0123", "/v1/runs", "//v1/traces"}) {
+    CHECK(drop_in_path("GET", "/sessions") == "/api/v1/sessions");
+    for (const char* path : {"/v1/traces", "/v1/logs", "/api/v1/runs", "/api/v1/info", "/", "", "/runsx", "/sessions/x",
+                             "/s/a/runs/b", "/other/v1/traces", "/v1/traces/0123", "/v1/runs", "//v1/traces"}) {
         INFO(path);
         CHECK(!drop_in_path("POST", path));
     }

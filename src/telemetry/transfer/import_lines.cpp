@@ -7,7 +7,6 @@
 #include "telemetry/query/span_store.h"
 
 #include <climits>
-#include <set>
 #include <simdjson.h>
 
 namespace hone::telemetry {
@@ -79,14 +78,6 @@ otlp::StatusCode status_of(std::string_view name) {
     if (equals_ignoring_case(name, "ok")) return otlp::StatusCode::ok;
     if (equals_ignoring_case(name, "error")) return otlp::StatusCode::error;
     return otlp::StatusCode::unset;
-}
-
-ImportElement element_of(const otlp::Batch& batch) {
-    std::set<uint32_t> resources;
-    for (const otlp::Span& span : batch.spans) resources.insert(span.resource);
-    ImportElement element{otlp::encode_batch(otlp::Encoding::protobuf, batch), resources.size(), {}, {}};
-    for (const otlp::Rejection& rejection : batch.rejected) element.rejected.push_back(rejection.reason);
-    return element;
 }
 
 // Phoenix's attributes: nested as its data frames have them, or flat; flat here, as OpenInference sends them.
@@ -249,8 +240,27 @@ Result<ImportElement> read_phoenix_span(std::string_view json) {
 
 // --- cutting -------------------------------------------------------------------------------------------------------
 
+// False: the bytes do not decide it yet.
+bool ElementSplitter::find_kind() {
+    const size_t begin = m_buffer.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos) return m_is_over;
+    const size_t end = m_buffer.find('\n', std::max(begin, m_at));
+    if (m_buffer[begin] != '[' && end == std::string::npos && !m_is_over && m_buffer.size() < largest_element) {
+        m_at = m_buffer.size(); // has no line end after `begin`
+        return false;
+    }
+    m_at = 0;
+    const std::string_view line = trim(std::string_view(m_buffer).substr(begin, end - begin));
+    // An indented value breaks after a bracket or a comma; any other line stands alone, also when it is broken.
+    const bool is_open = !line.empty() && std::string_view("{[,").find(line.back()) != std::string_view::npos;
+    const bool begins_value = line.starts_with('[') || (line.starts_with('{') && is_open);
+    m_kind = begins_value ? Kind::json_values : Kind::lines;
+    return true;
+}
+
 Result<> ElementSplitter::add(std::string_view bytes) {
     m_buffer += bytes;
+    if (m_kind == Kind::json && !find_kind()) return {};
     switch (m_kind) {
     case Kind::lines:
         return add_lines();
@@ -258,12 +268,15 @@ Result<> ElementSplitter::add(std::string_view bytes) {
         return add_values();
     case Kind::otlp_messages:
         return add_messages();
+    case Kind::json:
+        break;
     }
     return {};
 }
 
 Result<> ElementSplitter::finish() {
     m_is_over = true;
+    if (m_kind == Kind::json) (void)find_kind();
     if (m_kind == Kind::lines && !m_buffer.empty() && m_buffer.back() != '\n') m_buffer += '\n';
     TRY(add(""));
     if (m_kind == Kind::otlp_messages && !m_buffer.empty()) m_refuse(m_number + 1, "the file ends inside a message");
@@ -294,8 +307,8 @@ Result<> ElementSplitter::add_lines() {
     return {};
 }
 
-// A document is a list of elements, an object whose member "data" is one, or an element itself. False: the bytes do
-// do not decide it yet.
+// A document is a list of elements, an object whose first member "data" or "runs" is one, or an element itself. False:
+// the bytes do do not decide it yet.
 Result<bool> ElementSplitter::begin_document(size_t& at) {
     const std::string_view rest = std::string_view(m_buffer).substr(at);
     const auto skip = [&](size_t from) {
@@ -311,7 +324,8 @@ Result<bool> ElementSplitter::begin_document(size_t& at) {
     const size_t colon = skip(key + 6);
     const size_t list = skip(colon + 1);
     if (list >= rest.size() && !m_is_over && rest.size() < 4096) return false;
-    if (list < rest.size() && rest.substr(key, 6) == "\"data\"" && rest[colon] == ':' && rest[list] == '[') {
+    const std::string_view name = rest.substr(std::min(key, rest.size()), 6);
+    if (list < rest.size() && (name == "\"data\"" || name == "\"runs\"") && rest[colon] == ':' && rest[list] == '[') {
         m_depth = m_element_depth = 2;
         at += list + 1;
     } else {

@@ -9,7 +9,7 @@ using namespace hone::telemetry;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
     if (size < 2) return 0;
     const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
-    const auto kind = static_cast<ElementSplitter::Kind>(data[0] % 3);
+    const auto kind = static_cast<ElementSplitter::Kind>(data[0] % 4);
     ElementSplitter splitter(
         kind,
         [&](std::string_view element, int64_t) -> Result<> {

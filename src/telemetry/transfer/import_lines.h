@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "telemetry/imports/imports.h"
 
 #include <functional>
 #include <string>
@@ -12,14 +13,6 @@
 namespace hone::telemetry {
 
 constexpr size_t largest_element = 64 << 20;
-
-// One element as OTLP.
-struct ImportElement {
-    std::string otlp;                   // ResourceSpans fields of an ExportTraceServiceRequest
-    size_t resources = 0;               // how many of them
-    std::vector<std::string> truncated; // keys that were cut before (of a single span)
-    std::vector<std::string> rejected;  // reasons, one per span that cannot be taken
-};
 
 // A line of our own export: as JSON lines, or as a Parquet row printed as JSON.
 Result<ImportElement> read_span_line(std::string_view json);
@@ -36,7 +29,8 @@ using RefuseElement = std::function<void(int64_t number, std::string reason)>;
 // Cuts a stream of bytes into elements.
 class ElementSplitter {
 public:
-    enum class Kind { lines, json_values, otlp_messages };
+    // json: an indented value or a list as json_values, else lines, of which a broken one costs only itself.
+    enum class Kind { lines, json_values, otlp_messages, json };
     ElementSplitter(Kind kind, TakeElement take, RefuseElement refuse)
         : m_kind(kind),
           m_take(std::move(take)),
@@ -49,10 +43,11 @@ private:
     Result<> add_lines();
     Result<> add_values();
     Result<> add_messages();
+    bool find_kind();
     Result<bool> begin_document(size_t& at);
     Result<> take_value(size_t end);
 
-    const Kind m_kind;
+    Kind m_kind;
     const TakeElement m_take;
     const RefuseElement m_refuse;
     std::string m_buffer; // what is not taken yet

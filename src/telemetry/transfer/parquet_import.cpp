@@ -84,10 +84,12 @@ Result<> read_parquet(const std::string& directory, const EngineProcessOptions& 
     }
     const bool is_ours = names.contains("trace_id") && names.contains("attributes");
     const bool is_phoenix = names.contains("context.trace_id") && names.contains("context.span_id");
-    if (!is_ours && !is_phoenix)
-        return invalid("the Parquet file has no columns trace_id and attributes (an export of Hone), nor "
-                       "context.trace_id and context.span_id (a data frame of Phoenix)");
-    TRY(begin({!is_ours}));
+    const bool is_langsmith = names.contains("trace_id") && names.contains("run_type");
+    if (!is_ours && !is_phoenix && !is_langsmith)
+        return invalid("the Parquet file has no columns trace_id and attributes (an export of Hone), "
+                       "context.trace_id and context.span_id (a data frame of Phoenix), or trace_id and run_type (a "
+                       "bulk export of LangSmith)");
+    TRY(begin({is_ours ? ImportFormat::jsonl : is_phoenix ? ImportFormat::phoenix : ImportFormat::langsmith}));
     ClickHouseQuery rows("SELECT * FROM " + source + " FORMAT JSONEachRow");
     rows.database.clear();
     rows.deadline = import_deadline;

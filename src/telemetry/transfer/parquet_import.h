@@ -7,7 +7,7 @@
 namespace hone::telemetry {
 
 struct ParquetRows {
-    bool is_phoenix = false; // a data frame of Phoenix; else our own export
+    ImportFormat format = ImportFormat::jsonl; // our own export, Phoenix's data frame or LangSmith's bulk export
 };
 
 // `begin` receives the kind of the file, then `take` gets pieces of JSON lines.

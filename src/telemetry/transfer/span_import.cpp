@@ -56,7 +56,7 @@ public:
             batch.rejected.push_back({problem.reason, static_cast<uint32_t>(batch.resources.size())});
             batch.resources.emplace_back();
         }
-        const Accepted accepted = TRY(take_batch(batch));
+        const Accepted accepted = m_request.is_dry_run ? count_batch(batch) : TRY(take_batch(batch));
         m_report.accepted += accepted.accepted;
         m_report.rejected += accepted.rejected;
         for (const Accepted::Refusal& refusal : accepted.refusals) {
@@ -90,9 +90,26 @@ private:
             return read_phoenix_span(element);
         case ImportFormat::otlp:
             return read_otlp_line(element);
+        case ImportFormat::langfuse:
+            return read_langfuse(element);
+        case ImportFormat::langsmith:
+            return read_langsmith(element);
+        case ImportFormat::openai_batch:
+            return read_openai_batch(element, m_request.time_ns);
+        case ImportFormat::anthropic_batch:
+            return read_anthropic_batch(element, m_request.time_ns);
         default:
             return read_span_line(element);
         }
+    }
+
+    static Accepted count_batch(const otlp::Batch& batch) {
+        Accepted counted;
+        counted.accepted = static_cast<int64_t>(batch.spans.size());
+        counted.rejected = static_cast<int64_t>(batch.rejected.size());
+        for (const otlp::Rejection& rejection : batch.rejected)
+            counted.refusals.push_back({rejection.resource, rejection.reason});
+        return counted;
     }
 
     // A full log empties again: wait for it instead of failing half-way.
@@ -122,6 +139,11 @@ ElementSplitter::Kind imported_kind_of(ImportFormat format) {
         return ElementSplitter::Kind::json_values;
     case ImportFormat::otlp_proto:
         return ElementSplitter::Kind::otlp_messages;
+    case ImportFormat::langfuse:
+    case ImportFormat::langsmith:
+    case ImportFormat::openai_batch:
+    case ImportFormat::anthropic_batch:
+        return ElementSplitter::Kind::json;
     default:
         return ElementSplitter::Kind::lines;
     }
@@ -136,7 +158,7 @@ Result<> read_all(Telemetry& telemetry, const ImportRequest& request, const Piec
     const auto add = [&](std::string_view bytes) { return splitter.add(bytes); };
     if (is_parquet) {
         const auto begin = [&](const ParquetRows& rows) -> Result<> {
-            import.read_as(rows.is_phoenix ? ImportFormat::phoenix : ImportFormat::jsonl);
+            import.read_as(rows.format);
             return {};
         };
         TRY(read_parquet(telemetry.directory(), telemetry.engine_options(), next, begin, add));

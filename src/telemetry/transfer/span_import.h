@@ -1,6 +1,7 @@
 // Takes files of spans in, piece by piece and with bounded memory: Hone's own JSON lines and Parquet, OTLP, and what
-// Phoenix exports. Spans go the way of all others: limits, redaction, quota, log, acknowledgement. A bad line is left
-// out and named; the same file twice changes nothing. Called on a request's thread; blocks while the log is full.
+// other products export (telemetry/imports). Spans go the way of all others: limits, redaction, quota, log,
+// acknowledgement. A bad line is left out and named; the same file twice changes nothing. Called on a request's thread;
+// blocks while the log is full.
 #pragma once
 
 #include "base/fields.h"
@@ -13,11 +14,27 @@
 
 namespace hone::telemetry {
 
-enum class ImportFormat { jsonl, parquet, phoenix, otlp, otlp_proto };
+enum class ImportFormat {
+    jsonl,
+    parquet,
+    phoenix,
+    otlp,
+    otlp_proto,
+    langfuse,
+    langsmith,
+    openai_batch,
+    anthropic_batch
+};
 constexpr auto enum_names(ImportFormat) {
-    return std::array{EnumName{ImportFormat::jsonl, "jsonl"}, EnumName{ImportFormat::parquet, "parquet"},
-                      EnumName{ImportFormat::phoenix, "phoenix"}, EnumName{ImportFormat::otlp, "otlp"},
-                      EnumName{ImportFormat::otlp_proto, "otlp_proto"}};
+    return std::array{EnumName{ImportFormat::jsonl, "jsonl"},
+                      EnumName{ImportFormat::parquet, "parquet"},
+                      EnumName{ImportFormat::phoenix, "phoenix"},
+                      EnumName{ImportFormat::otlp, "otlp"},
+                      EnumName{ImportFormat::otlp_proto, "otlp_proto"},
+                      EnumName{ImportFormat::langfuse, "langfuse"},
+                      EnumName{ImportFormat::langsmith, "langsmith"},
+                      EnumName{ImportFormat::openai_batch, "openai_batch"},
+                      EnumName{ImportFormat::anthropic_batch, "anthropic_batch"}};
 }
 
 struct ImportProblem {
@@ -39,6 +56,8 @@ struct ImportRequest {
     std::string project; // by name, as `projects` resolves it
     ProjectDirectory* projects = nullptr;
     Duration patience = std::chrono::minutes(2); // with a full log
+    bool is_dry_run = false;                     // reads and counts, stores nothing
+    int64_t time_ns = 0;                         // of results of batches that have no time
 };
 
 // `next` gives the file's bytes; an empty piece is the end.

@@ -2,12 +2,34 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
-#include "api/families/drop_in/langsmith_runs.h"
+#include "crypto/crypto.h"
+#include "telemetry/imports/langsmith_runs.h"
 #include "telemetry/spans.h"
 
 #include <set>
 
 namespace hone::api {
+
+// What LangSmith's clients send when they read projects, which they call sessions.
+struct LangsmithSessions {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> name;
+    std::optional<std::string> name_contains;
+    std::optional<int64_t> limit;
+    std::optional<int64_t> offset;
+    std::optional<std::string> include_stats;
+    std::optional<std::string> reference_free;
+    static constexpr std::tuple fields{
+        Field{"space", &LangsmithSessions::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"name", &LangsmithSessions::name, "Only the project of this name."},
+        Field{"name_contains", &LangsmithSessions::name_contains, "Only projects whose name contains this."},
+        Field{"limit", &LangsmithSessions::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"offset", &LangsmithSessions::offset, "Number of projects to skip."},
+        Field{"include_stats", &LangsmithSessions::include_stats, "Has no effect."},
+        Field{"reference_free", &LangsmithSessions::reference_free, "Has no effect."},
+    };
+};
 
 namespace {
 
@@ -43,7 +65,7 @@ Result<> write_feedback(const Call& call, const access::SpaceId& space, const st
         telemetry::Eval eval = eval_of_feedback(entry, call.caller);
         if (eval.name.empty()) return invalid("feedback needs a key");
         const json::Value* run = entry.if_contains("run_id");
-        const std::string id = run && run->is_string() ? span_id_of_run(run->get_string()) : std::string();
+        const std::string id = run && run->is_string() ? telemetry::span_id_of_run(run->get_string()) : std::string();
         if (id.empty()) return invalid("feedback needs run_id, a UUID");
         names.push_back({id, id});
         eval.target_id = id;
@@ -74,8 +96,8 @@ Result<net::Response> take_operations(const Call& call, const InSpace& query, co
     TRY(call.services.spans.check_sender(call.caller, space));
     std::string storage;
     const std::string_view text = TRY(unpacked_body(call, body, storage));
-    const RunOperations operations = TRY(read(text));
-    auto runs = spans_of_runs(operations.runs, to_ns(call.services.clock.now()));
+    const telemetry::RunOperations operations = TRY(read(text));
+    auto runs = telemetry::spans_of_runs(operations.runs, to_ns(call.services.clock.now()));
     json::Object response;
     response["message"] = "Runs accepted";
     if (!runs.batch.resources.empty()) {
@@ -101,21 +123,63 @@ Result<net::Response> get_langsmith_info(const Call&) {
 
 Result<net::Response> take_run_form(const Call& call, const InSpace& query, const RawBody& body) {
     return take_operations(call, query, body, [&](std::string_view form) {
-        return read_run_form(call.head.header("Content-Type"), form);
+        return telemetry::read_run_form(call.head.header("Content-Type"), form);
     });
 }
 
 Result<net::Response> take_run_batch(const Call& call, const InSpace& query, const RawBody& body) {
-    return take_operations(call, query, body, [](std::string_view text) { return read_run_batch(text); });
+    return take_operations(call, query, body, [](std::string_view text) { return telemetry::read_run_batch(text); });
 }
 
 Result<net::Response> begin_run(const Call& call, const InSpace& query, const RawBody& body) {
-    return take_operations(call, query, body, [](std::string_view text) { return read_run(text, false); });
+    return take_operations(call, query, body, [](std::string_view text) { return telemetry::read_run(text, false); });
 }
 
 Result<net::Response> end_run(const Call& call, const InSpace& query, const RawBody& body) {
     return take_operations(call, query, body,
-                           [&](std::string_view text) { return read_run(text, true, call.at("run_id")); });
+                           [&](std::string_view text) { return telemetry::read_run(text, true, call.at("run_id")); });
+}
+
+namespace {
+
+constexpr int64_t most_sessions = 1000;
+
+// Its clients require UUIDs: the same for the same id of Hone.
+std::string uuid_of(std::string_view id) {
+    const std::string digits = to_hex(crypto::hash(id).substr(0, 16));
+    return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-4" + digits.substr(13, 3) + "-8" + digits.substr(17, 3) +
+           "-" + digits.substr(20, 12);
+}
+
+json::Object session_of(const access::Project& project) {
+    return json::Object{{"id", uuid_of(project.id.text())},
+                        {"name", project.name},
+                        {"description", project.description},
+                        {"start_time", to_text(project.created_at)},
+                        {"tenant_id", uuid_of(project.space_id.text())},
+                        {"reference_dataset_id", nullptr}};
+}
+
+} // namespace
+
+Result<net::Response> list_langsmith_sessions(const Call& call, const LangsmithSessions& query) {
+    const auto space = TRY(space_of(call, query.space));
+    const int64_t limit = query.limit.value_or(100), offset = query.offset.value_or(0);
+    if (limit < 1 || limit > most_sessions) return invalid("query parameter limit must be between 1 and 1000");
+    if (offset < 0) return invalid("query parameter offset must not be negative");
+    json::Array sessions;
+    if (query.name) {
+        auto project = call.access().projects.find(call.caller, space, *query.name);
+        if (!project.ok() && project.error().code != Code::not_found) return std::move(project).error();
+        if (project.ok() && project.value().name == *query.name && offset == 0)
+            sessions.push_back(session_of(project.value()));
+    } else if (offset < most_sessions) {
+        const auto page = TRY(page_of(std::min(most_sessions, offset + limit), {}));
+        const auto projects = TRY(call.access().projects.list(call.caller, space, query.name_contains, page));
+        for (size_t at = static_cast<size_t>(offset); at < projects.data.size(); ++at)
+            sessions.push_back(session_of(projects.data[at]));
+    }
+    return net::json_response(200, json::print(std::move(sessions)));
 }
 
 Result<net::Response> take_feedback(const Call& call, const InSpace& query, const RawBody& body) {
@@ -154,6 +218,11 @@ const Route langsmith_table[] = {
     for_langsmith(route<end_run>("PATCH", "/api/v1/runs/{run_id}", need(trace_write),
                                  "Send the end of a run, in LangSmith's protocol.")
                       .takes("application/json")),
+    route<list_langsmith_sessions>("GET", "/api/v1/sessions", need(project_read),
+                                   "Projects, as LangSmith's clients read them.")
+        .raw("application/json")
+        .on(net::Lane::query)
+        .from_sdks(),
     route<take_feedback>("POST", "/api/v1/feedback", need(eval_write),
                          "Write an eval of a run, in LangSmith's protocol.")
         .takes("application/json")

@@ -14,6 +14,7 @@ inline constexpr Example langsmith_examples[] = {
     {.route = "POST /api/v1/runs/batch", .query = "space={space}", .body = R"({"post":[]})", .allowed = 202},
     {.route = "POST /api/v1/runs", .query = "space={space}", .body = R"({"id":"not a UUID"})", .allowed = 202},
     {.route = "PATCH /api/v1/runs/{trace}", .query = "space={space}", .body = R"({})", .allowed = 202},
+    {.route = "GET /api/v1/sessions", .query = "space={space}&name=shop"},
     // These tests have no span engine: callers who may write get 503.
     {.route = "POST /api/v1/feedback",
      .query = "space={space}",

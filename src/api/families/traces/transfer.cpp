@@ -24,11 +24,18 @@ struct ImportSpans {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<telemetry::ImportFormat> format;
+    std::optional<bool> dry_run;
+    std::optional<Time> time;
     static constexpr std::tuple fields{
         Field{"space", &ImportSpans::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"format", &ImportSpans::format,
-              "Format of the body: jsonl (if not given), parquet (of Hone or Phoenix), phoenix (its spans as JSON), "
-              "otlp (OTLP/JSON, a request on each line) or otlp_proto."},
+        Field{
+            "format", &ImportSpans::format,
+            "Format of the body: jsonl (if not given), parquet (of Hone, Phoenix or LangSmith), phoenix (its spans as "
+            "JSON), otlp (OTLP/JSON, a request on each line), otlp_proto, langfuse (traces or observations as JSON), "
+            "langsmith (runs as JSON), openai_batch or anthropic_batch (their result files)."},
+        Field{"dry_run", &ImportSpans::dry_run, "true: read and count the spans, store nothing."},
+        Field{"time", &ImportSpans::time,
+              "Time of results of a batch that have none. Use the same time again, or they are stored twice."},
     };
 };
 
@@ -72,7 +79,10 @@ Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& 
         TRY(call.services.spans.projects.target(call.caller, query.space, call.at("project")));
     telemetry::Spans& spans = call.services.spans;
     if (body.reader == nullptr) return invalid("there is no body");
-    const auto project = TRY(spans.projects.resolve(call.caller, target.space, target.project));
+    const bool is_dry_run = query.dry_run.value_or(false);
+    // A dry run creates no project.
+    std::optional<telemetry::ProjectRef> project;
+    if (!is_dry_run) project = TRY(spans.projects.resolve(call.caller, target.space, target.project));
     telemetry::CallersProjects projects(spans.projects, call.caller, target.space);
     telemetry::ImportRequest request;
     request.format = query.format.value_or(telemetry::ImportFormat::jsonl);
@@ -80,9 +90,12 @@ Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& 
     request.space = target.space.text();
     request.project = target.project;
     request.projects = &projects;
+    request.is_dry_run = is_dry_run;
+    request.time_ns = to_ns(query.time.value_or(call.services.clock.now()));
     const auto report = TRY(telemetry::import_spans(spans.telemetry, request, [&] { return body.reader->read(); }));
-    TRY(call.access().audit.record(call.caller,
-                                   {"trace_import", target.space, project.id, {{"spans", report.accepted}}}));
+    if (project)
+        TRY(call.access().audit.record(call.caller,
+                                       {"trace_import", target.space, project->id, {{"spans", report.accepted}}}));
     ImportReportView view{report.accepted, report.rejected, {}, report.has_more_problems};
     for (const auto& problem : report.problems) view.problems.push_back({problem.line, problem.reason});
     return One<ImportReportView>{std::move(view)};
@@ -100,7 +113,8 @@ const Route transfer_table[] = {
         .raw("application/x-ndjson, application/vnd.apache.parquet, application/x-protobuf")
         .on(net::Lane::query),
     route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
-                        "Import spans of Hone, Phoenix or OTLP; plain, gzip or zstd.")
+                        "Import spans of Hone, OTLP, Phoenix, Langfuse, LangSmith or a batch of OpenAI or Anthropic; "
+                        "plain, gzip or zstd.")
         .takes("application/octet-stream")
         .with_body_limit(size_t{64} << 30)
         .on(net::Lane::query),

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hone::api {
+namespace hone::telemetry {
 
 struct RunOperation {
     bool is_patch = false;
@@ -31,9 +31,9 @@ Result<RunOperations> read_run(std::string_view body, bool is_patch, std::string
 
 // One span per operation, which must outlive it. A run that cannot be one (no valid id) is counted in `batch.rejected`.
 // `now_ns` is the start of a run that has none.
-telemetry::RunParts spans_of_runs(const std::vector<RunOperation>& operations, int64_t now_ns);
+RunParts spans_of_runs(const std::vector<RunOperation>& operations, int64_t now_ns);
 
 // The span id (16 hexadecimal digits) of a run; empty when the id is no UUID.
 std::string span_id_of_run(std::string_view id);
 
-} // namespace hone::api
+} // namespace hone::telemetry

@@ -1,4 +1,4 @@
-#include "api/families/drop_in/langsmith_runs.h"
+#include "telemetry/imports/langsmith_runs.h"
 
 #include "base/text.h"
 #include "crypto/crypto.h"
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-namespace hone::api {
+namespace hone::telemetry {
 
 namespace {
 
@@ -399,8 +399,8 @@ Result<RunOperations> read_run(std::string_view body, bool is_patch, std::string
     return operations;
 }
 
-telemetry::RunParts spans_of_runs(const std::vector<RunOperation>& operations, int64_t now_ns) {
-    telemetry::RunParts runs;
+RunParts spans_of_runs(const std::vector<RunOperation>& operations, int64_t now_ns) {
+    RunParts runs;
     std::map<std::string, uint32_t> resources;
     for (const RunOperation& operation : operations) {
         const std::string_view session = run_text(in(operation.run, "session_name"));
@@ -421,4 +421,4 @@ std::string span_id_of_run(std::string_view id) {
     return to_hex(span_id_bytes(id));
 }
 
-} // namespace hone::api
+} // namespace hone::telemetry

@@ -1,11 +1,11 @@
-#include "api/families/drop_in/langsmith_runs.h"
+#include "telemetry/imports/langsmith_runs.h"
 
 #include "base/text.h"
 
 #include <doctest/doctest.h>
 
 using namespace hone;
-using namespace hone::api;
+using namespace hone::telemetry;
 
 namespace {
 
@@ -24,7 +24,7 @@ std::string attribute_in(const otlp::Span& span, std::string_view key) {
     return value && value->integer() ? std::to_string(*value->integer()) : "";
 }
 
-telemetry::RunParts spans_in(const Result<RunOperations>& operations) {
+RunParts spans_in(const Result<RunOperations>& operations) {
     REQUIRE_MESSAGE(operations.ok(), (operations.ok() ? "" : operations.error().message));
     return spans_of_runs(operations.value().runs, 1);
 }
