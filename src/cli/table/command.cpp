@@ -89,6 +89,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.groups = {
         {"project", "Observed applications: their traces, evals and settings."},
         {"doctor", "Find what arrives but is not understood."},
+        {"import", "Import traces from other products."},
         {"session", "Start, follow and stop sessions."},
         {"preset", "Saved settings of runs: harness, model, skills, sandbox, budget."},
         {"automation", "Start runs on a schedule, metric, monitor or webhook."},
@@ -115,7 +116,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     for (auto* family : {login_commands,    project_commands,    span_commands,     trace_commands,    series_commands,
                          compare_commands,  sql_commands,        tail_commands,     session_commands,  preset_commands,
                          artifact_commands, automation_commands, monitor_commands,  notice_commands,   signal_commands,
-                         review_commands,   repo_commands,       annotate_commands, transfer_commands,
+                         review_commands,   repo_commands,       annotate_commands, transfer_commands, import_commands,
                          doctor_commands,   space_commands,      member_commands,   user_commands,     key_commands,
                          skill_commands,    broker_commands,     usage_commands,    audit_commands,    backup_commands,
                          version_commands,  completion_commands, help_commands})

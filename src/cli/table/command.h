@@ -104,6 +104,7 @@ std::vector<Command> compare_commands();
 std::vector<Command> sql_commands();
 std::vector<Command> annotate_commands();
 std::vector<Command> transfer_commands();
+std::vector<Command> import_commands();
 std::vector<Command> doctor_commands();
 std::vector<Command> tail_commands();
 std::vector<Command> space_commands();

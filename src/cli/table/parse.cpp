@@ -92,7 +92,11 @@ private:
     }
 
     void take_word(const std::string& word) {
-        if (m_parsed.command == nullptr)
+        // "import" is a command, "import langfuse" another one.
+        const Command* longer = m_parsed.command != nullptr && m_argument == 0
+                                    ? m_tree.find(std::string(m_parsed.command->path) + " " + word)
+                                    : nullptr;
+        if (m_parsed.command == nullptr || longer != nullptr)
             take_command_word(word);
         else
             take_argument(word);

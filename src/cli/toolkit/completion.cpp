@@ -107,7 +107,8 @@ private:
 
     bool take_word(const std::string& word) {
         if (word.starts_with('-')) return true;
-        if (m_command != nullptr) {
+        const bool is_longer = m_command != nullptr && m_argument == 0 && m_tree.find(m_path + " " + word) != nullptr;
+        if (m_command != nullptr && !is_longer) {
             ++m_argument;
             return true;
         }
@@ -149,6 +150,9 @@ private:
             for (const auto word : m_tree.words_after("")) offer(found, std::string(word), doc_of(word), current);
             return found;
         }
+        if (m_argument == 0)
+            for (const auto word : m_tree.words_after(m_path))
+                offer(found, std::string(word), m_tree.find(m_path + " " + std::string(word))->summary, current);
         if (m_argument >= m_command->arguments.size()) return found;
         const Argument& argument = m_command->arguments[m_argument];
         for (const auto choice : argument.choices) offer(found, std::string(choice), "", current);

@@ -143,6 +143,8 @@ std::string group_page(const Tree& tree, const Group& group, const Console& cons
 std::string command_page(const Tree& tree, const Command& command, const Console& console) {
     std::string page = std::string(command.summary) + "\n\nUsage: " + usage_line(command) + "\n";
     if (!command.details.empty()) page += "\n" + std::string(command.details) + "\n";
+    if (const Group* group = tree.find_group(command.path))
+        page += section(console, "Commands", group_rows(tree, *group));
     page += section(console, "Arguments", argument_rows(command));
     page += section(console, "Options", option_rows(tree.own_options_of(command)));
     page += section(console, "Options of all commands", option_rows(tree.global_options));
