@@ -467,3 +467,44 @@ TEST_CASE("a span without texts shows those of the spans below, and a bare model
     CHECK(payload(3, 4).input == "");
     CHECK(payload(1, 2).output == "Yes.");
 }
+
+TEST_CASE("a span without texts anywhere shows how it failed, and a call of Claude Code what was logged at its end") {
+    Fixture& f = fixture();
+    const std::string call = text_attribute("openinference.span.kind", "LLM");
+    std::string failed = request({{1, 1, 0, base_ns, 900, "workflow", "", 0},
+                                  {1, 2, 1, base_ns + 1, 100, "turn", "", 2},
+                                  {1, 3, 2, base_ns + 2, 200, "call", call, 2},
+                                  {2, 4, 0, base_ns, 900, "own failure", "", 2}});
+    for (const std::string_view message : {"first", "rate limit", "no such order"})
+        failed.replace(failed.find(R"("status":{"code":2})"), 19,
+                       R"("status":{"code":2,"message":")" + std::string(message) + "\"}");
+    REQUIRE(f.send_json("failures", failed).status == 200);
+    const int64_t second = 1'000'000'000;
+    std::string logged =
+        request({{3, 5, 0, base_ns, 9 * second, "interaction", text_attribute("input.value", "Is it open?")},
+                 {3, 6, 5, base_ns + second, second, "llm_request", call},
+                 {3, 7, 5, base_ns + 4 * second, second, "llm_request", call},
+                 {3, 8, 5, base_ns + 7 * second, second / 10, "llm_request", call}});
+    const auto event = [](int64_t time_ns, std::string_view text) {
+        return R"({"timeUnixNano":")" + std::to_string(time_ns) +
+               R"(","name":"claude_code.assistant_response","attributes":[)" + text_attribute("response", text) + "]}";
+    };
+    logged.replace(logged.find(R"("name":"interaction")"), 20,
+                   R"("name":"interaction","events":[)" + event(base_ns + 2 * second + 5, "One moment.") + "," +
+                       event(base_ns + 5 * second - 5, "Yes.") + "]");
+    logged.replace(logged.find(R"("name":"t")"), 10, R"("name":"com.anthropic.claude_code.tracing")");
+    REQUIRE(f.send_json("failures", logged).status == 200);
+    f.wait();
+    const auto payload = [&](uint64_t trace, uint64_t span) {
+        auto found = f.store().span_payload("project_failures", hex_number(trace, 32), hex_number(span, 16));
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        return std::move(found).value();
+    };
+    CHECK(payload(1, 1).output == "rate limit");
+    CHECK(payload(1, 2).output == "first");
+    CHECK(payload(2, 4).output == "no such order");
+    CHECK(payload(3, 6).output == "One moment.");
+    CHECK(payload(3, 7).output == "Yes.");
+    CHECK(payload(3, 7).input == "Is it open?");
+    CHECK(payload(3, 8).output == ""); // nothing was logged near its end
+}

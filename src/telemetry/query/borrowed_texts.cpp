@@ -1,8 +1,10 @@
 #include "telemetry/query/borrowed_texts.h"
 
+#include "telemetry/span/attribute_json.h"
 #include "telemetry/span/binary.h"
 #include "telemetry/span/message_json.h"
 
+#include <cstdlib>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,6 +20,7 @@ struct Lender {
     int64_t start_ns = 0, end_ns = 0;
     SpanKind kind = SpanKind::unknown;
     bool has_input = false, has_output = false;
+    bool has_failed = false; // with a message
 };
 
 constexpr std::string_view trace_of_lender =
@@ -107,14 +110,53 @@ Result<> borrow_elsewhere(ClickHouse& engine, const std::string& project, SpanPa
     return {};
 }
 
+// Claude Code logs prompts and responses on the span around its model calls: a call's response is the one logged when
+// it ended.
+Result<bool> borrow_from_claude_code(ClickHouse& engine, const std::string& project, SpanPayload& payload) {
+    constexpr int64_t longest_delay = 1'000'000'000;
+    if (payload.scope.find("com.anthropic.claude_code") == std::string::npos || payload.row.parent_id.empty())
+        return false;
+    const auto around = [&](const std::string& column) {
+        return text_of_lender(engine, project, payload.row.trace_id, payload.row.parent_id, column);
+    };
+    const std::string events = TRY(around("events"));
+    const int64_t end_ns = payload.row.start_ns + payload.row.duration_ns;
+    int64_t nearest = longest_delay;
+    AttributeJson(events).each_entry([&](const std::string& entry) {
+        const AttributeJson event(entry);
+        if (!event.text({"/name", "/attributes/event.name"}).ends_with("assistant_response")) return;
+        const int64_t distance = std::abs(event.whole({"/time_ns"}).value_or(0) - end_ns);
+        if (distance >= nearest) return;
+        nearest = distance;
+        payload.output = event.text({"/attributes/response"});
+    });
+    if (payload.output.empty()) return false;
+    payload.input = TRY(around("input"));
+    payload.input_mime = payload.output_mime = "text/plain";
+    return true;
+}
+
+// A span without texts, with none below it, shows how it failed: its own message, or that of the last failure below.
+Result<> borrow_failure(ClickHouse& engine, const std::string& project, const std::vector<Lender>& lenders,
+                        SpanPayload& payload) {
+    payload.output = payload.row.status == otlp::StatusCode::error ? payload.row.status_message : "";
+    const Lender* last = nullptr;
+    for (const Lender& lender : lenders)
+        if (lender.has_failed && (!last || lender.end_ns > last->end_ns)) last = &lender;
+    if (payload.output.empty() && last)
+        payload.output = TRY(text_of_lender(engine, project, payload.row.trace_id, last->span_id, "status_message"));
+    if (!payload.output.empty()) payload.output_mime = "text/plain";
+    return {};
+}
+
 Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& project, const std::string& trace) {
-    const std::string bytes =
-        TRY(engine.query(lender_query(project, trace,
-                                      std::string(trace_of_lender) +
-                                          "span_id, parent_id, start_ns, start_ns + duration_ns, kind, "
-                                          "notEmpty(input), notEmpty(output), response_id" +
-                                          std::string(in_trace_of_lender) + " ORDER BY start_ns, span_id LIMIT " +
-                                          std::to_string(most_lenders) + " FORMAT RowBinary")));
+    const std::string bytes = TRY(engine.query(lender_query(
+        project, trace,
+        std::string(trace_of_lender) +
+            "span_id, parent_id, start_ns, start_ns + duration_ns, kind, "
+            "notEmpty(input), notEmpty(output), status = 'error' AND notEmpty(status_message), response_id" +
+            std::string(in_trace_of_lender) + " ORDER BY start_ns, span_id LIMIT " + std::to_string(most_lenders) +
+            " FORMAT RowBinary")));
     std::vector<Lender> lenders;
     for (BinaryReader reader(bytes); !reader.at_end();) {
         Lender lender;
@@ -125,6 +167,7 @@ Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& pr
         lender.kind = static_cast<SpanKind>(reader.number<int8_t>());
         lender.has_input = reader.number<uint8_t>() != 0;
         lender.has_output = reader.number<uint8_t>() != 0;
+        lender.has_failed = reader.number<uint8_t>() != 0;
         lender.response_id = reader.text();
         lenders.push_back(std::move(lender));
     }
@@ -141,7 +184,10 @@ Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayloa
     std::vector<Lender> lenders = TRY(lenders_of(engine, project, trace));
     if (kind == SpanKind::llm) {
         const Lender* lender = same_call(lenders, payload.row);
-        if (!lender) return borrow_elsewhere(engine, project, payload);
+        if (!lender) {
+            if (TRY(borrow_from_claude_code(engine, project, payload))) return {};
+            return borrow_elsewhere(engine, project, payload);
+        }
         payload.input = TRY(text_of_lender(engine, project, trace, lender->span_id, "input"));
         payload.output = TRY(text_of_lender(engine, project, trace, lender->span_id, "output"));
         return {};
@@ -156,6 +202,7 @@ Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayloa
             (!last || std::tuple(is_call(lender), lender.end_ns) > std::tuple(is_call(*last), last->end_ns)))
             last = &lender;
     }
+    if (!first && !last) return borrow_failure(engine, project, lenders, payload);
     if (first) payload.input = words_of(TRY(text_of_lender(engine, project, trace, first->span_id, "input")), "user");
     if (last)
         payload.output = words_of(TRY(text_of_lender(engine, project, trace, last->span_id, "output")), "assistant");

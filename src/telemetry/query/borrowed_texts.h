@@ -1,6 +1,6 @@
 // Input and output of a span that has none of its own: of an agent or chain those of the first and the last model call
-// below it; of a model call those of the same call as another instrumentation saw it. For the page of one span; lists
-// and exports show spans as they were sent.
+// below it, else how it failed; of a model call those of the same call as another instrumentation saw it, or as Claude
+// Code logged it. For the page of one span; lists and exports show spans as they were sent.
 #pragma once
 
 #include "telemetry/engine/clickhouse.h"
