@@ -357,6 +357,18 @@ export interface Condition {
 
 export type ConditionType = "threshold" | "automatic" | "change" | "absence";
 
+export interface ConventionShareView {
+  name: string;
+  /** Spans of the sample that have attributes of the convention. */
+  spans: number;
+  /** 0 to 1, of the sample. */
+  share: number;
+  /** Attributes that fill a field of their span. */
+  read: number;
+  /** Attributes that are only shown and searchable. */
+  kept: number;
+}
+
 export interface Conversation {
   /** Messages sent to the model. */
   input: Message[];
@@ -798,6 +810,8 @@ export interface FilterFieldInfo {
   type: string;
   doc: string;
 }
+
+export type FindingSeverity = "problem" | "notice";
 
 export interface Fingerprint {
   /** Hash of detector, project and subject. */
@@ -2636,6 +2650,44 @@ export interface TraceAnnotation {
   trace_id: string;
 }
 
+export interface TraceDiagnosisView {
+  after: string;
+  before: string;
+  /** Spans in the window. */
+  spans: number;
+  /** Model calls in the window. */
+  calls: number;
+  /** Spans whose attributes were read: the newest of each service, at most 1000. */
+  sampled: number;
+  /** Problems first. */
+  findings: TraceFindingView[];
+  /** Most frequent first. */
+  conventions: ConventionShareView[];
+  /** Attributes of no convention whose names are about models; at most 50, most frequent first. */
+  unknown_attributes: UnknownAttributeView[];
+}
+
+export interface TraceFindingView {
+  /** Constant name of the finding, such as calls_without_tokens. */
+  name: string;
+  severity: FindingSeverity;
+  title: string;
+  /** What is missing because of it. */
+  explanation: string;
+  /** The line to change in the sender. */
+  fix: string;
+  /** Filter of the spans; empty: they cannot be listed. */
+  filter: string;
+  /** Spans, log records or points of metrics. */
+  count: number;
+  /** 0 to 1: of the spans, or of the model calls. */
+  share: number;
+  /** Services with most of them. */
+  services: string[];
+  /** Instrumentations with most of them. */
+  scopes: string[];
+}
+
 export interface TraceRow {
   /** 32 hexadecimal digits. */
   trace_id: string;
@@ -2716,6 +2768,14 @@ export interface TriggerPreview {
 }
 
 export type TriggerType = "cron" | "metric" | "monitor" | "webhook" | "managed";
+
+export interface UnknownAttributeView {
+  key: string;
+  /** Spans of the sample. */
+  spans: number;
+  /** Instrumentations that send it. */
+  scopes: string[];
+}
 
 export interface UnreadNotices {
   /** Number of notices that the caller can see and has not read. */

@@ -1,4 +1,6 @@
+import { api_key } from "./chat";
 import { expect, test, unique } from "./fixtures";
+import { send_spans } from "./spans";
 
 test("a project is created, renamed and deleted", async ({ page }) => {
   const name = unique("agent");
@@ -94,4 +96,50 @@ test("an unknown address shows that the page is not found", async ({ page }) => 
     await page.goto(path);
     await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   }
+});
+
+test("the overview of a project shows what arrives but is not understood, and the line to change", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const project = unique("doctor");
+  const key = await api_key(admin);
+  await send_spans(request, server.url, key, project, [
+    { name: "bare call", attributes: { "gen_ai.operation.name": "chat" } },
+    { name: "think", attributes: { "acme.prompt": "x" } },
+  ]);
+  await page.goto(`/s/default/projects/${project}`);
+  const banner = page.getByRole("region", { name: "Not understood" });
+  await expect(banner).toContainText("model calls without token counts");
+  await banner.getByText("in the traces of the last 24 hours").click();
+  await expect(banner.getByText('span.set_attribute("gen_ai.request.model", "…")', { exact: true })).toBeVisible();
+  await expect(banner).toContainText("acme.prompt");
+  await banner.getByRole("listitem").filter({ hasText: "without the name of the model" }).getByRole("link").click();
+  await expect(page).toHaveURL(/filter=/);
+  await expect(page.getByText("bare call")).toBeVisible();
+});
+
+test("a project whose traces are understood has no banner", async ({ page, request, server, admin }) => {
+  const project = unique("well");
+  const key = await api_key(admin);
+  await send_spans(request, server.url, key, project, [
+    {
+      name: "complete call",
+      attributes: {
+        "openinference.span.kind": "LLM",
+        "llm.model_name": "gpt-4o-mini",
+        "input.value": "Hello",
+        "output.value": "Hi",
+        "llm.token_count.prompt": 12,
+        "llm.token_count.completion": 7,
+      },
+    },
+  ]);
+  const diagnosed = page.waitForResponse((response) => response.url().includes("/trace_diagnosis"));
+  await page.goto(`/s/default/projects/${project}`);
+  expect((await diagnosed).status()).toBe(200);
+  await expect(page.getByRole("heading", { name: "Models" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Not understood" })).toHaveCount(0);
 });

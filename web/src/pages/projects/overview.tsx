@@ -16,6 +16,7 @@ import { query } from "../../router";
 import { traces_page } from "../addresses";
 import { SpanBacklog } from "../traces/span_backlog";
 import { project_route } from "./data";
+import { Diagnosis } from "./diagnosis";
 import { SendTrace } from "./send_languages";
 
 const default_range = "24h";
@@ -212,6 +213,7 @@ export function Overview({ project, children }: { project: Project; children?: C
   return (
     <>
       <SpanBacklog />
+      <Diagnosis project={project} />
       <Data load={load} retry={() => void reload(key)}>
         {(data) =>
           number_of(data.total, "count") === 0 || !data.total ? (

@@ -6,7 +6,17 @@ import { code_blocks } from "../../lib/code/document";
 import { CodeBlock } from "../../parts/copy";
 import { stored_signal } from "../../stored";
 
-const languages = ["Environment variables", "Python", "JavaScript", "LangChain", "Vercel AI SDK", "OpenInference"];
+const languages = [
+  "Environment variables",
+  "Python",
+  "JavaScript",
+  "OpenAI",
+  "Anthropic",
+  "OpenAI Agents",
+  "LangChain",
+];
+const frameworks = ["Vercel AI SDK", "Vercel AI SDK 5 and 6", "Pydantic AI", "Claude Code", "OpenInference"];
+const products = ["Langfuse", "LangSmith"];
 const more = ["Go", "Java", "Collector", "curl"];
 const chosen = stored_signal("send_language", "Environment variables");
 const sections = code_blocks(document);
@@ -18,7 +28,7 @@ const written_here = (code: string, project: string) =>
     .replaceAll("my-app", project);
 
 export function SendTrace({ project }: { project: string }) {
-  const names = [...languages, ...more].filter((name) => sections.has(name));
+  const names = [...languages, ...frameworks, ...products, ...more].filter((name) => sections.has(name));
   const name = names.includes(chosen.value) ? chosen.value : (names[0] ?? "");
   return (
     <div class="send-trace">
