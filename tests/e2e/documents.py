@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 
-from server import Server
+from models import Provider
+from server import Server, wait_until
 from telemetry import TESTS, key_of, rows
 
 DOCUMENT = TESTS.parent / "docs/send-traces.md"
@@ -20,8 +21,9 @@ def blocks(language):
             yield section, code
 
 
-def run(command, key, text=None):
-    environment = os.environ | {"HONE_API_KEY": key}
+def run(command, key, text=None, model="http://127.0.0.1:9"):
+    environment = os.environ | {"HONE_API_KEY": key, "OPENAI_API_KEY": "unused", "ANTHROPIC_API_KEY": "unused"}
+    environment |= {"OPENAI_BASE_URL": f"{model}/v1", "ANTHROPIC_BASE_URL": model}
     return subprocess.run(command, env=environment, input=text, cwd=TESTS, capture_output=True, text=True, timeout=300)
 
 
@@ -30,30 +32,54 @@ def here(code, url):
     return code.replace("http://127.0.0.1:7070", url)
 
 
+# The spans that each example sends.
+SENT = {
+    "JavaScript": {"answer a question"},
+    "OpenAI": {"OpenAI Chat Completions"},
+    "Anthropic": {"anthropic.messages.create", "Anthropic Messages"},
+    "OpenAI Agents": {"Agent workflow", "support", "turn", "response"},
+    "LangChain": {"FakeListChatModel", "ChatPromptTemplate", "RunnableSequence"},
+    "Vercel AI SDK": {"invoke_agent gpt-4o-mini", "step 1", "chat gpt-4o-mini"},
+    "Vercel AI SDK 5 and 6": {"ai.generateText", "ai.generateText.doGenerate"},
+    "Langfuse": {"answer"},
+    "LangSmith": {"answer"},
+}
+CALLS_A_MODEL = {"OpenAI", "Anthropic", "OpenAI Agents"}
+
+
 def test_the_javascript_of_the_document_sends_what_it_says(binary, stack):
-    server = stack.enter_context(Server(binary))
+    server, provider = stack.enter_context(Server(binary)), Provider(stack)
     key = key_of(server)
-    expected = {
-        "JavaScript": {"answer a question"},
-        "LangChain": {"FakeListChatModel", "ChatPromptTemplate", "RunnableSequence"},
-        "Vercel AI SDK": {"ai.generateText", "ai.generateText.doGenerate"},
-    }
     found = dict(blocks("js"))
-    assert found.keys() == expected.keys(), found.keys()
+    assert found.keys() == SENT.keys(), found.keys()
     for section, code in found.items():
-        project = section.split()[0].lower()
+        project = section.lower().replace(" ", "-")
         # Beside node_modules, so that the imports are found.
         file = TESTS / f".document-{project}-{os.getpid()}.mjs"
         stack.callback(lambda path=file: path.unlink(missing_ok=True))
-        file.write_text(here(code, server.url).replace('"my-app" },', f'"{project}" }},'))
-        ran = run(["node", str(file)], key)
+        code = here(code, server.url).replace('"my-app"', f'"{project}"')
+        if section == "Vercel AI SDK 5 and 6":  # both versions are installed, this one under another name
+            code = code.replace('"ai"', '"ai-6"').replace('"ai/test"', '"ai-6/test"')
+        file.write_text(code)
+        before = provider.tokens()
+        ran = run(["node", str(file)], key, model=provider.url)
         assert ran.returncode == 0, f"{section}: {ran.stdout}{ran.stderr}"
-        spans = rows(server.client(key), f"/v1/projects/{project}/span_rows", len(expected[section]))
-        assert {span["name"] for span in spans} == expected[section], spans
-        calls = [span for span in spans if span["kind"] == "llm"]
-        assert calls, spans
+        spans = wait_until(
+            lambda: (rows := sent_spans(server, key, project)) and {row["name"] for row in rows} == SENT[section] and rows,
+            f"the spans of {section}",
+        )
+        calls = [span for span in spans if span["kind"] == "llm" and span["model"]]
+        tokens = provider.tokens() - before if section in CALLS_A_MODEL else 19
+        assert (tokens > 0 and calls) or section == "LangChain", spans
         if section != "LangChain":  # whose stand-in for a model counts nothing
-            assert [(call["model"], call["tokens"]["total"]) for call in calls] == [("gpt-4o-mini", 19)], calls
+            assert sum(call["tokens"]["total"] for call in calls) == tokens, (section, spans)
+        if section.startswith("Vercel"):
+            assert "visit-1" in {span["session_id"] for span in spans}, spans
+
+
+def sent_spans(server, key, project):
+    listed = server.client(key).get(f"/v1/projects/{project}/span_rows")
+    return listed.data if listed.status == 200 else []
 
 
 def test_the_shell_of_the_document_sends_a_span(binary, stack):

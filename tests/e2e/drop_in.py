@@ -4,11 +4,14 @@ their headers, log records, metrics, and LangSmith's own protocol."""
 import base64
 import gzip
 import json
+import os
 import struct
+import subprocess
 import time
+import uuid
 
 from server import Client, Server, wait_until
-from telemetry import field, key_of, now_ns, otlp_json, rows, varint
+from telemetry import TESTS, field, key_of, now_ns, otlp_json, rows, varint
 
 ROOT = "01a1e3ea-f323-7c4b-bef0-40833510d88f"
 CHILD = "01a1e3ea-f4e7-759b-9269-351553d4c146"
@@ -269,3 +272,36 @@ def test_langsmith_batches_and_single_runs_need_the_permission_to_send(binary, s
     wait_until(is_failed, "the failed run")
     assert send(server.url, "/feedback", {"run_id": ROOT, "key": "k", "score": 0}, {"x-api-key": key}).status == 403
     assert send(server.url, "/runs/multipart", b"no form", {"x-api-key": key, "Content-Type": "multipart/form-data"}).status == 400
+
+
+READ_PROJECTS = """
+import { Client } from "langsmith";
+const client = new Client({ apiUrl: process.env.LANGSMITH_ENDPOINT, apiKey: process.env.LANGSMITH_API_KEY });
+const names = [];
+for await (const project of client.listProjects({ nameContains: "shop" })) names.push(project.name);
+const missing = await client.readProject({ projectName: "none" }).then(() => "found", (error) => error.message);
+const shop = await client.readProject({ projectName: "shop" });
+console.log(JSON.stringify({ names, missing, shop, has: await client.hasProject({ projectName: "shop" }) }));
+"""
+
+
+def test_langsmiths_client_reads_projects(binary, stack):
+    server = stack.enter_context(Server(binary))
+    key = key_of(server)
+    client = server.client(key)
+    for name in ("shop", "shop 2", "other"):
+        client.must("POST", "/v1/projects", {"name": name})
+    file = TESTS / f".langsmith-{os.getpid()}.mjs"
+    stack.callback(lambda: file.unlink(missing_ok=True))
+    file.write_text(READ_PROJECTS)
+    environment = os.environ | {"LANGSMITH_ENDPOINT": server.url, "LANGSMITH_API_KEY": key}
+    ran = subprocess.run(["node", str(file)], env=environment, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran
+    read = json.loads(ran.stdout)
+    assert sorted(read["names"]) == ["shop", "shop 2"] and read["has"] is True, read
+    assert "not found" in read["missing"], read
+    assert read["shop"]["name"] == "shop" and uuid.UUID(read["shop"]["id"]) and uuid.UUID(read["shop"]["tenant_id"]), read
+    guest = server.client()
+    assert guest.get("/sessions?name=shop").status == 401
+    assert client.get("/sessions?limit=0").status == 400 and client.get("/sessions?offset=-1").status == 400
+    assert len(client.get("/api/v1/sessions?limit=2").json) == 2 and len(client.get("/sessions?limit=2&offset=2").json) == 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Schemathesis, a property-based client, against the OpenAPI document of the real binary.
+"""Schemathesis, a property-based client, against the OpenAPI document of the real binary; and the Python examples of
+docs/send-traces.md (clients.py).
 
 tests/peers/run.py [--binary build/release/hone] [--include PATTERN]
 
@@ -19,8 +20,9 @@ import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(here.parent / "e2e"))
+sys.path[:0] = [str(here), str(here.parent / "e2e")]
 
+import clients  # noqa: E402
 from server import Server  # noqa: E402
 
 CHECKS = [
@@ -211,6 +213,9 @@ def main():
             passed, failed = passed + good, failed + (not good)
         if not ended:
             print(pathlib.Path(folder, "output.txt").read_text()[-4000:])
+        if not arguments.include:
+            good, bad = clients.check(arguments.binary)
+            passed, failed = passed + good, failed + bad
         print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

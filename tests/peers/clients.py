@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""The Python of docs/send-traces.md, run as it stands there with the packages of requirements.txt: each example against the
+real binary and a scripted model.
+
+tests/peers/clients.py [--binary build/release/hone]
+"""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(here.parent / "e2e"))
+
+from documents import blocks  # noqa: E402
+from documents import here as sent_here  # noqa: E402
+from documents import sent_spans  # noqa: E402
+from models import Provider  # noqa: E402
+from server import Server, wait_until  # noqa: E402
+from telemetry import key_of  # noqa: E402
+
+# The spans that each example sends, and whether it calls a model.
+SENT = {
+    "Python": ({"answer a question"}, False),
+    "OpenAI": ({"ChatCompletion"}, True),
+    "Anthropic": ({"messages.create"}, True),
+    "OpenAI Agents": ({"Agent workflow", "support", "turn", "response"}, True),
+    "LangChain": ({"LangGraph", "model", "ChatOpenAI"}, True),
+    "Pydantic AI": ({"invoke_agent agent", "chat gpt-4o-mini"}, True),
+}
+
+
+def run_example(server, key, provider, section, code):
+    """The reason why it failed; empty when it sent what it should."""
+    project = section.lower().replace(" ", "-")
+    names, calls_a_model = SENT[section]
+    environment = os.environ | {
+        "HONE_API_KEY": key,
+        "OPENAI_API_KEY": "unused",
+        "OPENAI_BASE_URL": f"{provider.url}/v1",
+        "ANTHROPIC_API_KEY": "unused",
+        "ANTHROPIC_BASE_URL": provider.url,
+    }
+    before = provider.tokens()
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(sent_here(code, server.url).replace('"my-app"', f'"{project}"'))
+        file.flush()
+        ran = subprocess.run([sys.executable, file.name], env=environment, capture_output=True, text=True, timeout=300)
+    if ran.returncode != 0:
+        return f"exit {ran.returncode}: {ran.stderr[-2000:]}"
+    spans = wait_until(
+        lambda: (rows := sent_spans(server, key, project)) and {row["name"] for row in rows} >= names and rows,
+        f"the spans of {section}",
+    )
+    if {span["name"] for span in spans} != names:
+        return f"sent {sorted(span['name'] for span in spans)}"
+    tokens = provider.tokens() - before if calls_a_model else 19
+    counted = sum(span["tokens"]["total"] for span in spans)
+    return "" if counted == tokens > 0 else f"{counted} tokens instead of {tokens}: {spans}"
+
+
+def check(binary):
+    """How many examples sent what they should, and how many did not."""
+    found = {section: code for section, code in blocks("python") if section in SENT}
+    passed = failed = 0
+    with contextlib.ExitStack() as stack:
+        server, provider = stack.enter_context(Server(pathlib.Path(binary))), Provider(stack)
+        key = key_of(server)
+        for section in SENT:
+            try:
+                reason = run_example(server, key, provider, section, found[section])
+            except AssertionError as nothing:
+                reason = str(nothing)
+            print(f"  {'FAIL' if reason else 'ok  '}  the example {section} {reason}", flush=True)
+            passed, failed = passed + (not reason), failed + bool(reason)
+    return passed, failed
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default="build/release/hone")
+    passed, failed = check(parser.parse_args().binary)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
