@@ -470,7 +470,8 @@ TEST_CASE("a span without texts shows those of the spans below, and a bare model
 
 TEST_CASE("a span without texts anywhere shows how it failed, and a call of Claude Code what was logged at its end") {
     Fixture& f = fixture();
-    const std::string call = text_attribute("openinference.span.kind", "LLM");
+    const std::string call =
+        text_attribute("openinference.span.kind", "LLM") + "," + text_attribute("llm.model_name", "claude-sonnet-5");
     std::string failed = request({{1, 1, 0, base_ns, 900, "workflow", "", 0},
                                   {1, 2, 1, base_ns + 1, 100, "turn", "", 2},
                                   {1, 3, 2, base_ns + 2, 200, "call", call, 2},

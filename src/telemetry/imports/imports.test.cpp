@@ -110,7 +110,7 @@ TEST_CASE("rows of Langfuse's blob storage export and pages of its API are read"
     CHECK(row.span("answer").start_ns == 1'716'990'379'963'000'000);
     CHECK(to_hex(row.span("answer").parent_span_id) == "00000000000000a1");
     CHECK(row.at("answer", "langfuse.observation.model.name") == "gpt-4o");
-    CHECK(row.at("answer", "langfuse.observation.cost_details") == R"({"total":5E-1})");
+    CHECK(row.at("answer", "langfuse.observation.cost_details") == R"({"total":0.5})");
     CHECK(row.at("answer", "langfuse.observation.metadata.a") == "b");
     CHECK(row.at("answer", "langfuse.session.id") == "s");
     const ReadElement page(

@@ -1,8 +1,8 @@
 #include "telemetry/query/borrowed_texts.h"
 
-#include "telemetry/span/attribute_json.h"
 #include "telemetry/span/binary.h"
 #include "telemetry/span/message_json.h"
+#include "json/json.h"
 
 #include <cstdlib>
 #include <tuple>
@@ -119,17 +119,22 @@ Result<bool> borrow_from_claude_code(ClickHouse& engine, const std::string& proj
     const auto around = [&](const std::string& column) {
         return text_of_lender(engine, project, payload.row.trace_id, payload.row.parent_id, column);
     };
-    const std::string events = TRY(around("events"));
+    const auto events = json::parse(TRY(around("events")));
+    if (!events.ok() || !events.value().is_array()) return false;
     const int64_t end_ns = payload.row.start_ns + payload.row.duration_ns;
     int64_t nearest = longest_delay;
-    AttributeJson(events).each_entry([&](const std::string& entry) {
-        const AttributeJson event(entry);
-        if (!event.text({"/name", "/attributes/event.name"}).ends_with("assistant_response")) return;
-        const int64_t distance = std::abs(event.whole({"/time_ns"}).value_or(0) - end_ns);
-        if (distance >= nearest) return;
+    for (const json::Value& event : events.value().get_array()) {
+        const json::Value* name = event.is_object() ? event.get_object().if_contains("name") : nullptr;
+        const json::Value* time = event.is_object() ? event.get_object().if_contains("time_ns") : nullptr;
+        if (!name || *name != "claude_code.assistant_response" || !time || !time->is_int64()) continue;
+        const json::Value* attributes = event.get_object().if_contains("attributes");
+        const json::Value* response =
+            attributes && attributes->is_object() ? attributes->get_object().if_contains("response") : nullptr;
+        const int64_t distance = std::abs(time->get_int64() - end_ns);
+        if (!response || !response->is_string() || distance >= nearest) continue;
         nearest = distance;
-        payload.output = event.text({"/attributes/response"});
-    });
+        payload.output = response->get_string();
+    }
     if (payload.output.empty()) return false;
     payload.input = TRY(around("input"));
     payload.input_mime = payload.output_mime = "text/plain";

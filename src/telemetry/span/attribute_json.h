@@ -1,5 +1,5 @@
 // A JSON text inside an attribute, read by pointers: "/usage/inputTokens". Bounded; a text that is not JSON has
-// nothing. Internal to telemetry.
+// nothing. Internal to telemetry/span.
 #pragma once
 
 #include <functional>
