@@ -187,7 +187,7 @@ Result<uint64_t> Wal::append(std::string_view payload) {
 
 void Wal::commit_loop(std::stop_token stop) {
     // A commit begins when as many callers wait as shared the one before, or when the interval is over: a lone sender
-    // never waits for others, many at once share one commit.
+    // never waits for others, many senders share one commit.
     auto due = std::chrono::steady_clock::time_point::min();
     size_t expected = 1;
     for (;;) {
