@@ -339,4 +339,39 @@ TEST_CASE("a snapshot taken while spans come in holds all that was acknowledged 
         CHECK(!is_snapshot_file_name(bad));
 }
 
+TEST_CASE("JSON of unknown form is cut into lines or values, whatever the pieces it arrives in") {
+    struct Cut {
+        std::string elements; // "1:{}" each
+        std::vector<int64_t> refused;
+    };
+    const auto cut = [](const std::string& file, size_t piece) {
+        Cut found;
+        ElementSplitter splitter(
+            ElementSplitter::Kind::json,
+            [&](std::string_view element, int64_t number) -> Result<> {
+                found.elements += std::to_string(number) + ":" + std::string(element) + " ";
+                return {};
+            },
+            [&](int64_t number, const std::string&) { found.refused.push_back(number); });
+        for (size_t at = 0; at < file.size(); at += piece) REQUIRE(splitter.add(file.substr(at, piece)).ok());
+        REQUIRE(splitter.finish().ok());
+        return found;
+    };
+    for (const size_t piece : {size_t{1}, size_t{7}, size_t{1000}}) {
+        // Lines: each stands alone, also the first one when it is broken, and a blank one counts.
+        CHECK(cut("{ broken\n{\"a\":1}\n\n{\"b\":2}", piece).elements == "1:{ broken 2:{\"a\":1} 4:{\"b\":2} ");
+        CHECK(cut("nonsense\n{}\n", piece).elements == "1:nonsense 2:{} ");
+        CHECK(cut("\n {\"data\":[{},{}]}\n", piece).elements == "2:{\"data\":[{},{}]} ");
+        // Values: lists and indented objects, over several lines.
+        CHECK(cut("[{\"a\":[1,2]},\n{}]", piece).elements == "1:{\"a\":[1,2]} 2:{} ");
+        CHECK(cut("{\n \"a\": 1\n}\n", piece).elements == "1:{\n \"a\": 1\n} ");
+        CHECK(cut("{\n \"runs\": [\n{\"id\":1},\n{\"id\":2}\n],\n\"next\":{}}", piece).elements ==
+              "1:{\"id\":1} 2:{\"id\":2} ");
+        CHECK(cut("[{\"a\":1},{\"b\"", piece).refused == std::vector<int64_t>{2});
+        CHECK(cut("", piece).elements.empty());
+        CHECK(cut(" \n \n", piece).elements.empty());
+        CHECK(cut("{}", piece).elements == "1:{} ");
+    }
+}
+
 } // namespace hone::telemetry::testing
