@@ -77,6 +77,7 @@ int expected_status(const Route& route, const Example& example, const Who& who, 
     if (!takes_part(who, space)) return 404;
     if (!holds(who, space, permission)) return 403;
     if (example.also && !holds(who, space, *example.also)) return example.without;
+    if (example.no_service_keys && !who.person && !who.user) return 403;
     return example.allowed;
 }
 

@@ -43,6 +43,12 @@ Result<ForgeHook> Hooks::create(const access::Caller& caller, const RepoId& id) 
     return hook;
 }
 
+bool Hooks::has_secret(const Repo& repo) const {
+    return m_vault
+        .reveal(secret::Scope{repo.space_id}, repo.id.text(), std::string(hook_secret_name), "check of a webhook")
+        .ok();
+}
+
 Result<HookEvent> Hooks::receive(std::string_view repo_id, const net::RequestHead& head, std::string_view body) const {
     const Error refused = forbidden("the signature does not match");
     const auto id = parse_id<RepoTag>(repo_id);

@@ -33,6 +33,8 @@ public:
 
     // A new secret for the repository; the one before is no longer accepted.
     Result<ForgeHook> create(const access::Caller& caller, const RepoId& repo);
+    // Whether the repository has a secret for its webhook.
+    bool has_secret(const Repo& repo) const;
     // forbidden when the signature does not match, and the same when there is no such repository: a sender without the
     // secret does not learn which repositories exist.
     Result<HookEvent> receive(std::string_view repo, const net::RequestHead& head, std::string_view body) const;

@@ -71,22 +71,6 @@ constexpr std::string_view bare_config = "[core]\n\trepositoryformatversion = 0\
 constexpr size_t largest_ref_list = 32 << 20;
 constexpr size_t most_packs = 50; // each fetch brings one; git searches all of them
 
-// Git's message, and what to do about the most frequent errors.
-std::string last_words(const GitOutput& output) {
-    const std::string text = repair_utf8(trim(output.err));
-    const auto contains = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-    if (contains("could not read Username") || contains("Authentication failed"))
-        return "the forge requires a credential; attach a skill whose token can read the repository";
-    if (contains("CONNECT tunnel failed, response 403"))
-        return "the broker refused the connection; a forge on a private address needs allow_private";
-    if (contains("returned error: 502") || contains("response 502")) // the broker's word for it
-        return "the forge cannot be reached from this server; check the address";
-    if (contains("returned error: 403")) return "the forge refuses; the token of the skill may not read the repository";
-    if (contains("returned error: 404") || (text.starts_with("fatal: repository") && contains("not found")))
-        return "the forge has no such repository, or the token of the skill may not see it";
-    return std::string(truncate_utf8(text.empty() ? fmt::format("exit code {}", output.exit_code) : text, 1500));
-}
-
 std::string note_text(std::string_view note) {
     if (note == "submodules") return "It has submodules; they are not fetched, their folders stay empty.";
     if (note == "lfs") return "It uses Git LFS; files kept there stay pointers.";
@@ -255,11 +239,28 @@ Result<> Mirrors::fetch_once(const Repo& repo) {
     const auto ended = m_git.run(job);
     const auto done = [&]() -> Result<> {
         const GitOutput output = TRY(ended);
-        if (output.exit_code != 0) return unavailable("git could not fetch " + repo.url + ": " + last_words(output));
+        if (output.exit_code != 0) return explain(repo, job.remote, output);
         return m_repos.fetched(repo.id, TRY(take_over(repo, job.export_to, into_one ? before : Names{})));
     }();
     (void)sandbox::remove_tree(job.export_to).ok();
     return done;
+}
+
+// Git's message, its cause as the forge itself describes it, and what to do.
+Error Mirrors::explain(const Repo& repo, const std::optional<Remote>& remote, const GitOutput& output) const {
+    const std::string printed(truncate_utf8(repair_utf8(trim(output.err)), 1500));
+    const std::string doing = "fetch " + repo.url;
+    if (!remote)
+        return unavailable("could not " + doing + ": " +
+                           (printed.empty() ? fmt::format("exit code {}", output.exit_code) : printed));
+    Diagnosis known{cause_of_git(printed, repo.skill_id.has_value()), printed, {}};
+    Diagnose diagnose;
+    {
+        const Lock lock(m_mutex);
+        diagnose = m_diagnose;
+    }
+    if (diagnose) known = diagnose(*remote, known);
+    return to_error(doing, known);
 }
 
 Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought, const Names& replaced) {
@@ -276,6 +277,8 @@ Result<Fetched> Mirrors::take_over(const Repo& repo, const std::string& brought,
     const std::string notes = TRY(read_file(brought + "/notes", 1 << 10));
     for (const std::string_view line : split(notes, '\n'))
         if (const std::string note = note_text(line); !note.empty()) fetched.notes.push_back(note);
+    if (list.refs.empty())
+        fetched.notes.emplace_back("It is empty: push a first commit to its default branch before a run uses it.");
     if (list.left_out > 0)
         fetched.notes.push_back(fmt::format("{} refs have names that are not taken over.", list.left_out));
     const int64_t kept = replaced.empty() ? size_of_packs(mirror) : 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/mutex.h"
+#include "forge/cause.h"
 #include "forge/git.h"
 #include "forge/push/ref_list.h"
 #include "forge/repos.h"
@@ -33,6 +34,13 @@ public:
     // Ends what is under way.
     ~Mirrors();
 
+    // Reads from the forge why git failed. Once the server can reach forges; an empty one ends that.
+    using Diagnose = std::function<Diagnosis(const Remote& remote, const Diagnosis& known)>;
+    void set_diagnose(Diagnose diagnose) {
+        const Lock lock(m_mutex);
+        m_diagnose = std::move(diagnose);
+    }
+
     // Starts a fetch unless one is under way.
     void begin(const RepoId& id);
     bool is_fetching(const RepoId& id) const;
@@ -54,6 +62,7 @@ private:
     std::shared_ptr<Fetch> start_fetch(const RepoId& id);
     void run_fetch(const RepoId& id, const std::shared_ptr<Fetch>& running);
     Result<> fetch_once(const Repo& repo);
+    Error explain(const Repo& repo, const std::optional<Remote>& remote, const GitOutput& output) const;
     using Names = std::vector<std::string>;
     // `replaced`: packs whose objects are all in what was brought.
     Result<Fetched> take_over(const Repo& repo, const std::string& brought, const Names& replaced);
@@ -65,6 +74,7 @@ private:
     std::atomic<bool> m_ending{false};
     mutable Mutex m_mutex;
     Condition m_finished;
+    Diagnose m_diagnose GUARDED_BY(m_mutex);
     std::map<RepoId, std::shared_ptr<Fetch>> m_fetches GUARDED_BY(m_mutex); // the last of each, finished ones too
 };
 

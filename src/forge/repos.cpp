@@ -68,6 +68,12 @@ Result<std::string> checked_default_ref(std::string_view ref) {
     return std::string(ref);
 }
 
+// The same repository: forges serve it with and without .git.
+std::string other_spelling(const std::string& url) {
+    if (url.starts_with("file://")) return url;
+    return url.ends_with(".git") ? url.substr(0, url.size() - 4) : url + ".git";
+}
+
 bool is_host(std::string_view host) {
     return !host.empty() && host.size() <= 253 &&
            host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
@@ -182,8 +188,8 @@ Result<Repo> Repos::insert(const Caller& caller, Repo repo, bool name_is_given) 
     repo.created_at = m_clock.now();
     const std::string wanted = repo.name;
     const RepoId id = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<RepoId> {
-        const auto same =
-            TRY(transaction.query("SELECT id FROM repos WHERE space_id = ? AND url = ?", repo.space_id, repo.url));
+        const auto same = TRY(transaction.query("SELECT id FROM repos WHERE space_id = ? AND url IN (?, ?)",
+                                                repo.space_id, repo.url, other_spelling(repo.url)));
         if (!same.empty()) {
             if (name_is_given) return conflict("this repository is registered already: " + same.front().text(0));
             return same.front().id<RepoTag>(0);
@@ -275,6 +281,12 @@ Result<Repo> Repos::update(const Caller& caller, const RepoId& id, const RepoCha
     Repo repo = TRY(find(caller, id, Permission::repo_write));
     const std::string before = repo.name;
     if (change.name) repo.name = TRY(checked_repo_name(*change.name));
+    const std::string old_url = repo.url;
+    if (change.url) {
+        repo.url = TRY(checked_address(repo.space_id, *change.url));
+        if (repo.url.starts_with("file://") != old_url.starts_with("file://"))
+            return invalid("url: a repository on a forge cannot become one on this server, and the reverse");
+    }
     if (change.default_ref) repo.default_ref = TRY(checked_default_ref(*change.default_ref));
     if (change.skill_id) repo.skill_id = TRY(checked_skill(caller, repo.space_id, *change.skill_id));
     if (change.path_scope) repo.path_scope = TRY(checked_path_scope(*change.path_scope));
@@ -287,12 +299,20 @@ Result<Repo> Repos::update(const Caller& caller, const RepoId& id, const RepoCha
         const auto taken = TRY(transaction.query("SELECT 1 FROM repos WHERE space_id = ? AND name = ? AND id <> ?",
                                                  repo.space_id, repo.name, repo.id));
         if (!taken.empty()) return conflict("a repository named " + repo.name + " exists already in this space");
+        const auto same = TRY(transaction.query("SELECT id FROM repos WHERE space_id = ? AND url IN (?, ?) AND id <> ?",
+                                                repo.space_id, repo.url, other_spelling(repo.url), repo.id));
+        if (!same.empty()) return conflict("this address is registered already: " + same.front().text(0));
+        // What the last fetch of the old address or credential reported is out of date.
+        TRY(transaction.execute("UPDATE repos SET url = ?, error = '' WHERE id = ?", repo.url, repo.id));
         TRY(transaction.execute("UPDATE repos SET name = ?, default_ref = ?, skill_id = ?, path_scope = ?, "
                                 "allow_private = ? WHERE id = ?",
                                 repo.name, repo.default_ref, repo.skill_id, repo.path_scope, repo.allow_private,
                                 repo.id));
         return m_access.audit.record(transaction, caller,
-                                     {"repo_update", repo.space_id, repo.id.text(), {{"name", repo.name}}});
+                                     {"repo_update",
+                                      repo.space_id,
+                                      repo.id.text(),
+                                      {{"name", repo.name}, {"url", repo.url}, {"url_before", old_url}}});
     }));
     return find(caller, id);
 }

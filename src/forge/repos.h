@@ -105,6 +105,7 @@ struct NewRepo {
 };
 
 struct RepoChange {
+    std::optional<std::string> url{};
     std::optional<std::string> name{};
     std::optional<std::string> default_ref{};
     std::optional<std::optional<std::string>> skill_id{};

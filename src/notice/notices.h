@@ -21,6 +21,11 @@ enum class Kind {
     budget_spent,
     spans_late,
     spans_caught_up,
+    pull_request_opened,
+    pull_request_failed,
+    pull_request_merged,
+    pull_request_changes_requested,
+    pull_request_changed,
 };
 constexpr auto enum_names(Kind) {
     return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
@@ -32,7 +37,12 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::budget_near, "budget_near"},
                       EnumName{Kind::budget_spent, "budget_spent"},
                       EnumName{Kind::spans_late, "spans_late"},
-                      EnumName{Kind::spans_caught_up, "spans_caught_up"}};
+                      EnumName{Kind::spans_caught_up, "spans_caught_up"},
+                      EnumName{Kind::pull_request_opened, "pull_request_opened"},
+                      EnumName{Kind::pull_request_failed, "pull_request_failed"},
+                      EnumName{Kind::pull_request_merged, "pull_request_merged"},
+                      EnumName{Kind::pull_request_changes_requested, "pull_request_changes_requested"},
+                      EnumName{Kind::pull_request_changed, "pull_request_changed"}};
 }
 
 struct NoticeTag {

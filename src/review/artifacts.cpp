@@ -344,7 +344,9 @@ Result<int64_t> Artifacts::sweep() {
 
 Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, Time since, int64_t limit) {
     const auto rows = TRY(database.query(
-        select_artifact + " WHERE review = 'pending' AND created_at >= ? ORDER BY created_at LIMIT ?", since, limit));
+        select_artifact + " WHERE review = 'pending' AND (created_at >= ? OR id IN (SELECT artifact_id FROM "
+                          "review_revisions WHERE pushed_at >= ?)) ORDER BY created_at LIMIT ?",
+        since, since, limit));
     std::vector<Artifact> artifacts;
     for (const auto& row : rows) artifacts.push_back(artifact_of(row));
     return artifacts;

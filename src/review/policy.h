@@ -19,6 +19,12 @@ constexpr auto enum_names(CommitStyle) {
     return std::array{EnumName{CommitStyle::keep, "keep"}, EnumName{CommitStyle::squash, "squash"}};
 }
 
+// Whose comments on a pull request reach the session. writers: people who can write to the repository.
+enum class CommentAuthors { writers, anyone };
+constexpr auto enum_names(CommentAuthors) {
+    return std::array{EnumName{CommentAuthors::writers, "writers"}, EnumName{CommentAuthors::anyone, "anyone"}};
+}
+
 struct VerificationCommand {
     std::string name;
     std::string command;
@@ -50,6 +56,7 @@ struct ReviewPolicy {
     Defaulted<std::vector<std::string>> trailers;
     Defaulted<bool> sign_off = false;
     Defaulted<bool> follow_forge_comments = false;
+    Defaulted<CommentAuthors> follow_comments_of = CommentAuthors::writers;
     static constexpr std::tuple fields{
         Field{"approvals", &ReviewPolicy::approvals, "Number of people who must approve a branch, 1 to 10."},
         Field{"not_starter", &ReviewPolicy::not_starter, "The member who started the run cannot approve its branches."},
@@ -76,6 +83,10 @@ struct ReviewPolicy {
         Field{"sign_off", &ReviewPolicy::sign_off, "Adds Signed-off-by of its author to each delivered commit."},
         Field{"follow_forge_comments", &ReviewPolicy::follow_forge_comments,
               "Changes requested on the forge are sent to the session."},
+        Field{"follow_comments_of", &ReviewPolicy::follow_comments_of,
+              "Whose comments are sent: writers (people who can write to the repository), or anyone. Comments of bots "
+              "and "
+              "of the credential's own account are never sent."},
     };
 };
 

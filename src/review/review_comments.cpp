@@ -114,7 +114,7 @@ Result<Comment> Reviews::comment(const Caller& caller, const ArtifactId& id, con
         TRY(transaction.execute("INSERT INTO review_comments (id, artifact_id, reply_to, revision, path, side, line, "
                                 "body, author, author_name, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                 made.id, id, made.reply_to, made.revision, made.path, name_of(made.side), made.line,
-                                made.body, caller.principal(), caller.name, m_clock.now()));
+                                made.body, caller.principal(), name_of_person(caller), m_clock.now()));
         return m_access.audit.record(transaction, caller,
                                      {"review_comment", artifact.space_id, id.text(), {{"comment", made.id.text()}}});
     }));
@@ -136,7 +136,7 @@ Result<Comment> Reviews::change_comment(const Caller& caller, const ArtifactId& 
                                TRY(checked_body(*body)), m_clock.now(), comment));
     }
     if (resolved) {
-        const std::optional<std::string> who = *resolved ? std::optional(caller.name) : std::nullopt;
+        const std::optional<std::string> who = *resolved ? std::optional(name_of_person(caller)) : std::nullopt;
         const std::optional<Time> when = *resolved ? std::optional(m_clock.now()) : std::nullopt;
         TRY(m_database.execute("UPDATE review_comments SET resolved_by = ?, resolved_at = ? WHERE id = ?", who, when,
                                before.reply_to.value_or(comment)));

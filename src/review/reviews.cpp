@@ -46,7 +46,13 @@ constexpr std::tuple decision_columns{
     sql::Column{"comment", &Decision::comment},
     sql::Column{"allow_protected", &Decision::allow_protected},
     sql::Column{"created_at", &Decision::created_at},
+    sql::Column{"withdrawn_at", &Decision::withdrawn_at},
+    sql::Column{"reviewer", &Decision::principal},
 };
+
+bool is_service_key(std::string_view principal) {
+    return principal.starts_with("key_");
+}
 
 } // namespace
 
@@ -60,8 +66,8 @@ Result<Page<ReviewItem>> Reviews::list(const Caller& caller, const SpaceId& spac
         const auto rows = TRY(m_database.run_query(
             "SELECT " + sql::names(item_columns) +
                 " FROM artifacts a LEFT JOIN review_branches b ON b.artifact_id = a.id LEFT JOIN review_revisions r ON "
-                "r.artifact_id = a.id AND r.revision = b.revision LEFT JOIN pull_requests p ON p.artifact_id = a.id "
-                "WHERE a.id IN (" +
+                "r.artifact_id = a.id AND r.revision = b.revision LEFT JOIN pull_requests p ON p.id = "
+                "(SELECT MAX(q.id) FROM pull_requests q WHERE q.artifact_id = a.id) WHERE a.id IN (" +
                 sql::marks(values.size()) + ")",
             values));
         for (const auto& row : rows) {
@@ -111,7 +117,11 @@ Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) con
         newest = view.branch->revision;
         view.approvals_needed = *view.branch->policy.approvals;
         view.cannot_approve = TRY(why_not(caller, view.artifact, *view.branch, view.revisions.back()));
-        view.pull_request = TRY(PullRequests(m_database, m_clock, m_access).of_artifact(id));
+        view.earlier_pull_requests = TRY(PullRequests(m_database, m_clock, m_access).all_of_artifact(id));
+        if (!view.earlier_pull_requests.empty()) {
+            view.pull_request = std::move(view.earlier_pull_requests.back());
+            view.earlier_pull_requests.pop_back();
+        }
     } else {
         const auto may = m_artifacts.find(caller, id, Permission::artifact_review);
         if (!may.ok()) view.cannot_approve = may.error().message;
@@ -120,7 +130,8 @@ Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) con
     }
     for (const auto& row : decisions) {
         Decision made = sql::read<Decision>(decision_columns, row);
-        made.counts = made.decision == ReviewState::approved && made.revision == newest;
+        made.counts = made.decision == ReviewState::approved && made.revision == newest && !made.withdrawn_at &&
+                      (newest == 0 || !is_service_key(made.principal));
         view.approvals += made.counts;
         view.decisions.push_back(std::move(made));
     }
@@ -137,12 +148,15 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     using Why = std::optional<std::string>;
     if (artifact.review == ReviewState::rejected) return Why("It was rejected.");
     if (artifact.review == ReviewState::approved) return Why("It was approved already.");
+    if (is_service_key(caller.principal()))
+        return Why("A service key cannot approve a branch: approvals are by people. Log in, or use a personal key.");
     const auto may = m_artifacts.find(caller, artifact.id, Permission::artifact_review);
     if (!may.ok()) return Why(may.error().message);
     if (!caller.run.empty()) return Why("A worker cannot review.");
     if (!role_suffices(caller, artifact.space_id, *branch.policy.role))
         return Why(fmt::format("The preset requires the role {} or a higher one.", name_of(*branch.policy.role)));
-    if (*branch.policy.not_starter && caller.kind != access::CallerKind::system && caller.principal() == branch.starter)
+    if (*branch.policy.not_starter && caller.kind != access::CallerKind::system &&
+        caller.principal() == person_behind(branch.starter))
         return Why("The preset requires a reviewer other than the member who started the run.");
     if (revision.state != RevisionState::ready)
         return Why(revision.state == RevisionState::pending ? "Its diff is being made."
@@ -153,7 +167,7 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     if (revision.commits.empty() || revision.files == 0) return Why("It changes nothing.");
     const auto before =
         TRY(m_database.query("SELECT 1 FROM review_decisions WHERE artifact_id = ? AND revision = ? AND reviewer = ? "
-                             "AND decision = 'approved' LIMIT 1",
+                             "AND decision = 'approved' AND withdrawn_at IS NULL LIMIT 1",
                              artifact.id, revision.revision, caller.principal()));
     if (!before.empty()) return Why("You approved this revision already; others must too.");
     return Why();
@@ -164,8 +178,24 @@ Result<> Reviews::insert_decision(sql::Transaction& transaction, const Caller& c
     TRY(transaction.execute("INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
                             "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             make_id<DecisionTag>(m_clock), id, revision, name_of(made.decision), caller.principal(),
-                            caller.name, made.comment, made.allow_protected ? 1 : 0, m_clock.now()));
+                            name_of_person(caller), made.comment, made.allow_protected ? 1 : 0, m_clock.now()));
     return {};
+}
+
+std::string Reviews::name_of_person(const Caller& caller) const {
+    if (caller.kind != access::CallerKind::key || caller.user.empty()) return caller.name;
+    const auto user = m_access.users.find(caller.user);
+    return user.ok() ? user.value().email : caller.name;
+}
+
+std::string Reviews::person_behind(std::string principal) const {
+    constexpr int most_keys = 10; // a key may have created the key
+    for (int depth = 0; depth < most_keys && is_service_key(principal); ++depth) {
+        const auto key = m_access.keys.find(access::KeyId(principal));
+        if (!key.ok()) break;
+        principal = key.value().user_id ? key.value().user_id->text() : key.value().created_by;
+    }
+    return principal;
 }
 
 Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, ReviewState decision,
@@ -222,19 +252,22 @@ Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller
     if (now_there.empty()) return not_found("artifact " + artifact.id.text());
     const std::string& state = now_there.front().text(0);
     if (now_there.front().integer(1) != revision.revision || (state != "pending" && state != "changes_requested"))
-        return conflict("it was decided already, or a newer revision was pushed. Review it again");
+        return conflict(state == "approved"
+                            ? "it was approved already. Cancel its delivery first: hone pr cancel PR"
+                            : "it was decided already, or a newer revision was pushed. Review it again");
     TRY(insert_decision(transaction, caller, artifact.id, revision.revision, made));
     const bool approves = made.decision == ReviewState::approved;
     const auto approvals =
         TRY(transaction.query("SELECT COUNT(DISTINCT reviewer) FROM review_decisions WHERE artifact_id = ? AND "
-                              "revision = ? AND decision = 'approved'",
+                              "revision = ? AND decision = 'approved' AND withdrawn_at IS NULL AND reviewer NOT LIKE "
+                              "'key~_%' ESCAPE '~'",
                               artifact.id, revision.revision));
     const bool enough = approvals.front().integer(0) >= *branch.policy.approvals;
     if (!approves || enough)
         TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name = ?, comment = ?, "
                                 "reviewed_at = ? WHERE id = ?",
-                                name_of(made.decision), caller.actor(), caller.name, made.comment, m_clock.now(),
-                                artifact.id));
+                                name_of(made.decision), caller.actor(), name_of_person(caller), made.comment,
+                                m_clock.now(), artifact.id));
     return approves && enough;
 }
 

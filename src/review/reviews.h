@@ -83,6 +83,8 @@ struct Decision {
     bool allow_protected = false;
     bool counts = false;
     Time created_at{};
+    std::optional<Time> withdrawn_at;
+    std::string principal; // user, or service key
     static constexpr std::tuple fields{
         Field{"id", &Decision::id, "Id."},
         Field{"revision", &Decision::revision, "Revision that was reviewed."},
@@ -92,6 +94,8 @@ struct Decision {
         Field{"allow_protected", &Decision::allow_protected, "Blocking flags were allowed."},
         Field{"counts", &Decision::counts, "It is an approval of the newest revision."},
         Field{"created_at", &Decision::created_at, "Time of the review."},
+        Field{"withdrawn_at", &Decision::withdrawn_at,
+              "Time at which the delivery that it started was cancelled; it no longer counts."},
     };
 };
 
@@ -163,6 +167,7 @@ struct ReviewView {
     int64_t open_comments = 0;
     std::optional<std::string> cannot_approve;
     std::optional<PullRequest> pull_request;
+    std::vector<PullRequest> earlier_pull_requests;
     static constexpr std::tuple fields{
         Field{"artifact", &ReviewView::artifact, "The artifact under review."},
         Field{"branch", &ReviewView::branch, "The branch, when the artifact is one."},
@@ -173,7 +178,9 @@ struct ReviewView {
         Field{"open_comments", &ReviewView::open_comments, "Number of unresolved threads."},
         Field{"cannot_approve", &ReviewView::cannot_approve,
               "Why the caller cannot approve it now; null: the caller can."},
-        Field{"pull_request", &ReviewView::pull_request, "Pull request of the approved branch."},
+        Field{"pull_request", &ReviewView::pull_request, "Newest pull request of the approved branch."},
+        Field{"earlier_pull_requests", &ReviewView::earlier_pull_requests,
+              "Pull requests of the same branch that are over, oldest first."},
     };
 };
 
@@ -235,6 +242,10 @@ private:
     Result<std::optional<std::string>> why_not(const access::Caller& caller, const Artifact& artifact,
                                                const Branch& branch, const Revision& revision) const;
     Result<std::vector<Comment>> untold(const ArtifactId& id) const;
+    // The e-mail address of the person, also when they use a personal key; else the caller's name.
+    std::string name_of_person(const access::Caller& caller) const;
+    // The person behind a principal: for a service key the person who created it.
+    std::string person_behind(std::string principal) const;
     Result<> send_changes(const access::Caller& caller, const Artifact& artifact, const std::string& comment);
 
     sql::Database& m_database;

@@ -1,4 +1,4 @@
-// Notices about runs that ended and artifacts of runs that wait for a review. Thread-safe.
+// Notices about runs that ended, artifacts of runs that wait for a review, and their pull requests. Thread-safe.
 #pragma once
 
 #include "notice/finder.h"
@@ -15,6 +15,7 @@ public:
 private:
     Result<> find_ended_runs(notice::Notices& notices, Time since);
     Result<> find_pending_reviews(notice::Notices& notices, Time since);
+    Result<> find_pull_requests(notice::Notices& notices, Time since);
 
     sql::Database& m_database;
     const Clock& m_clock;

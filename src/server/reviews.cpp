@@ -14,6 +14,7 @@ ReviewDuties::ReviewDuties(const ReviewParts& parts)
 
 ReviewDuties::~ReviewDuties() {
     if (auto* quarantine = m_parts.repositories.quarantine()) quarantine->set_listener(nullptr);
+    if (auto* mirrors = m_parts.repositories.mirrors()) mirrors->set_diagnose({});
     // Each of them wakes another: all stop before the first is destroyed.
     for (std::optional<Duty>* duty : {&m_delivering, &m_verifying, &m_inspecting, &m_publishing})
         if (*duty) (*duty)->stop();
@@ -39,7 +40,13 @@ Result<> ReviewDuties::start() {
                                              m_services.branches, m_services.pull_requests, m_services, *m_repos, *git,
                                              m_http, m_contexts, scratch});
     make_duties();
-    m_services.connect(*m_inspector, *m_delivery, [this] { m_delivering->wake(); });
+    m_services.connect(
+        *m_inspector, *m_delivery, [this] { m_delivering->wake(); },
+        [this](const review::PullRequest& one) { return bring_commits(one); });
+    if (forge::Mirrors* mirrors = m_parts.repositories.mirrors())
+        mirrors->set_diagnose([this](const forge::Remote& remote, const forge::Diagnosis& known) {
+            return forge::diagnose(m_http, m_delivery->finder(), remote, known);
+        });
     m_services.reviews.set_listener([this] { m_delivering->wake(); });
     m_services.branches.set_listener([this] { m_inspecting->wake(); });
     m_delivering->start();
@@ -49,9 +56,25 @@ Result<> ReviewDuties::start() {
     return {};
 }
 
+Result<> ReviewDuties::bring_commits(const review::PullRequest& one) {
+    forge::Mirrors* const mirrors = m_parts.repositories.mirrors();
+    forge::Quarantine* const quarantine = m_parts.repositories.quarantine();
+    if (mirrors == nullptr || quarantine == nullptr) return unavailable("this machine cannot isolate git");
+    const forge::RepoId id(one.repo_id);
+    constexpr Duration longest_fetch = std::chrono::seconds(30);
+    const Duration end = m_parts.clock.steady() + longest_fetch;
+    TRY(mirrors->fetch(id, [&] { return m_parts.clock.steady() > end; }));
+    const auto refs = TRY(mirrors->refs(id));
+    const forge::Ref* const there = forge::find_ref(refs, "refs/heads/" + one.branch);
+    if (there == nullptr) return conflict("the branch " + one.branch + " was deleted on the forge");
+    return quarantine->set_branch(TRY(quarantine->find(one.run_id, id)), one.branch, there->commit);
+}
+
 void ReviewDuties::make_duties() {
     static constexpr Duration period = std::chrono::seconds(5);
-    m_delivering.emplace(DutyOptions{"delivery", period}, [this]() -> Result<Duration> {
+    // Each thread serves another forge, so that one that hangs delays only its own.
+    static constexpr size_t delivery_threads = 4;
+    m_delivering.emplace(DutyOptions{"delivery", period, delivery_threads}, [this]() -> Result<Duration> {
         const bool more = TRY(m_delivery->step());
         return more ? Duration::zero() : period;
     });

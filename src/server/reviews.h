@@ -42,6 +42,8 @@ public:
 
 private:
     void make_duties();
+    // The commits that people pushed to a pull request's branch, for the worker of the run.
+    Result<> bring_commits(const review::PullRequest& one);
 
     const ReviewParts m_parts;
     run::LabelPublisher m_label_publisher;

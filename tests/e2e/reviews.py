@@ -37,7 +37,7 @@ git push 2>&1 && echo pushed
 class ForgeWithApi(Forge):
     """A forge with its API: GitHub Enterprise, Gitea or GitLab."""
 
-    def __init__(self, stack, kind):
+    def __init__(self, stack, kind, below=""):
         self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-forge-")))
         self.certificate, key = self.root / "forge.crt", self.root / "forge.key"
         # A skill's host is a name, and not localhost, which no proxy is asked for.
@@ -52,14 +52,14 @@ class ForgeWithApi(Forge):
         self.bare.parent.mkdir()
         git(self.root, "clone", "-q", "--bare", str(self.work), str(self.bare))
         script = pathlib.Path(__file__).resolve().parent.parent / "git_server/forge_server.py"
-        flags = ["--kind", kind, "--token", TOKEN, "--address", socket.gethostbyname(name)]
+        flags = ["--kind", kind, "--token", TOKEN, "--address", socket.gethostbyname(name), "--below", below]
         self.process = subprocess.Popen([sys.executable, script, self.root, self.certificate, key, *flags],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
         self.port = int(self.process.stdout.readline())
         self.home = f"https://{name}:{self.port}"
-        self.url = self.home + "/team/shop.git"
+        self.url = self.home + below + "/team/shop.git"
 
     def ask(self, path, body=None):
         request = urllib.request.Request(self.home + path, None if body is None else json.dumps(body).encode())
@@ -247,7 +247,8 @@ def test_what_the_forge_refuses_is_explained_and_tried_again_without_doubling(bi
     forge.control(fail=[[403, {}, {"message": "Resource not accessible by personal access token"}]])
     client.must("POST", f"/v1/pull_requests/{pull['id']}/sync")
     failed = desk.pull_request(artifact, "failed")
-    assert "may not do that (403)" in failed["error"], failed
+    assert "lacks a scope" in failed["error"] and "(403)" in failed["error"], failed
+    assert failed["cause"] == "missing_scope" and failed["attempts"] == 1, failed
     client.must("POST", f"/v1/pull_requests/{pull['id']}/sync")
     assert desk.pull_request(artifact, "open")["number"] == 1
     # Killed after the pull request was opened and before that was written down: the same one is found again.

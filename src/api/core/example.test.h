@@ -17,9 +17,10 @@ struct Example {
     // What the domain requires beyond the table's permission, and the status without it.
     std::optional<access::Permission> also{};
     int without = 403;
-    bool people_only = false;  // an API key is refused
-    bool not_for_runs = false; // the key of a run is refused
-    int allowed = 200;         // the status for callers who may
+    bool people_only = false;     // an API key is refused
+    bool no_service_keys = false; // a service key is refused, a personal key is not
+    bool not_for_runs = false;    // the key of a run is refused
+    int allowed = 200;            // the status for callers who may
 };
 
 } // namespace hone::api::testing

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace hone::forge {
 
@@ -51,23 +52,33 @@ public:
         return read(again.body, again.etag);
     }
 
-    Result<> update(int64_t number, const std::string& title, const std::string& body) override {
+    Result<> update(int64_t number, const std::string& body) override {
         TRY(call("change the pull request", "PATCH", fmt::format("{}/pulls/{}", m_repo, number),
-                 json::Value(json::Object{{"title", title}, {"body", body}})));
+                 json::Value(json::Object{{"body", body}})));
         return {};
     }
 
-    Result<> decorate(int64_t number, const NewPullRequest& wanted) override {
-        if (!wanted.labels.empty()) {
-            const json::Array labels = TRY(labels_of(wanted.labels));
+    Result<std::vector<std::string>> decorate(int64_t number, const NewPullRequest& wanted) override {
+        std::vector<std::string> missing;
+        std::optional<Error> failed;
+        const auto label = [&]() -> Result<> {
+            if (wanted.labels.empty()) return {};
+            const json::Array labels = TRY(labels_of(wanted.labels, missing));
             if (!labels.empty())
                 TRY(call("set labels", "POST", fmt::format("{}/issues/{}/labels", m_repo, number),
                          json::Value(json::Object{{"labels", labels}})));
+            return {};
+        };
+        if (const auto done = label(); !done.ok()) failed = done.error();
+        // One at a time: a name that the forge does not have does not exclude the others.
+        for (const std::string& reviewer : wanted.reviewers) {
+            const auto done =
+                call("request reviewers", "POST", fmt::format("{}/pulls/{}/requested_reviewers", m_repo, number),
+                     json::Value(json::Object{{"reviewers", json::Array{json::Value(reviewer)}}}));
+            if (!done.ok()) missing.push_back("reviewer " + reviewer);
         }
-        if (!wanted.reviewers.empty())
-            TRY(call("ask reviewers", "POST", fmt::format("{}/pulls/{}/requested_reviewers", m_repo, number),
-                     json::Value(json::Object{{"reviewers", json::to_value(wanted.reviewers)}})));
-        return {};
+        if (failed) return *failed;
+        return missing;
     }
 
     Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) override {
@@ -130,13 +141,13 @@ public:
         TRY(each("read the comments", fmt::format("{}/issues/{}/comments?{}", m_repo, number, page_size()),
                  [&](const json::Value& item) {
                      const std::string place = place_of(item, "created_at");
-                     if (place > after && is_from_member(item)) keep(found, item, place);
+                     if (place > after) keep(found, item, place);
                      return true;
                  }));
         std::map<int64_t, std::string> fresh; // reviews, and their places
         TRY(each("read the reviews", fmt::format("{}/reviews?{}", pull, page_size()), [&](const json::Value& item) {
             const std::string place = place_of(item, "submitted_at");
-            if (text_at(item, {"state"}) == "PENDING" || place <= after || !is_from_member(item)) return true;
+            if (text_at(item, {"state"}) == "PENDING" || place <= after) return true;
             fresh[number_at(item, {"id"})] = place;
             keep(found, item, place);
             return true;
@@ -152,9 +163,83 @@ public:
     Result<ForgeIssue> create_issue(const std::string& title, const std::string& body,
                                     const std::vector<std::string>& labels) override {
         json::Object wanted{{"title", title}, {"body", body}};
-        if (!labels.empty()) wanted["labels"] = TRY(labels_of(labels));
+        std::vector<std::string> missing;
+        if (!labels.empty()) wanted["labels"] = TRY(labels_of(labels, missing));
+        if (!missing.empty()) return invalid("the forge has no label " + missing.front() + "; create it there first");
         const Response answer = TRY(call("open an issue", "POST", m_repo + "/issues", json::Value(wanted)));
         return ForgeIssue{number_at(answer.body, {"number"}), text_at(answer.body, {"html_url"})};
+    }
+
+    Result<std::vector<ForgeCommit>> commits(int64_t number) override {
+        std::vector<ForgeCommit> found;
+        TRY(each("read the commits", fmt::format("{}/pulls/{}/commits?{}", m_repo, number, page_size()),
+                 [&](const json::Value& item) {
+                     const std::string message = text_at(item, {"commit", "message"});
+                     found.push_back({std::string(truncate_utf8(text_at(item, {"sha"}), 64)),
+                                      std::string(truncate_utf8(text_at(item, {"commit", "author", "name"}), 100)),
+                                      std::string(truncate_utf8(message.substr(0, message.find('\n')), 200))});
+                     return true;
+                 }));
+        // GitHub lists the oldest first, Gitea the newest.
+        if (m_gitea) std::ranges::reverse(found);
+        return found;
+    }
+
+    Result<ForgeRepository> repository() override {
+        const Response answer = TRY(call("read the repository", "GET", m_repo));
+        ForgeRepository found;
+        found.path = truncate_utf8(text_at(answer.body, {"full_name"}), 300);
+        found.url = truncate_utf8(text_at(answer.body, {"clone_url"}), 500);
+        found.default_branch = truncate_utf8(text_at(answer.body, {"default_branch"}), 250);
+        found.archived = true_at(answer.body, {"archived"});
+        found.empty = true_at(answer.body, {"empty"});
+        found.can_push = true_at(answer.body, {"permissions", "push"});
+        found.moved = was_redirected() && lowercase_ascii(found.path) != lowercase_ascii(m_place.path);
+        return found;
+    }
+
+    Result<std::string> account() override {
+        const Response answer = TRY(call("read the account", "GET", "/user", std::nullopt, {401, 403, 404}));
+        return answer.status < 300 ? text_at(answer.body, {"login"}) : std::string();
+    }
+
+    Result<bool> can_write(const ForgeComment& comment) override {
+        if (m_gitea) {
+            if (!m_writers) {
+                m_writers.emplace();
+                // Those who can be assigned are those who can write.
+                TRY(each("read who can write", m_repo + "/assignees", [&](const json::Value& item) {
+                    m_writers->insert(text_at(item, {"login"}));
+                    return true;
+                }));
+            }
+            return m_writers->contains(comment.author);
+        }
+        const Response answer =
+            TRY(call("read who can write", "GET",
+                     fmt::format("{}/collaborators/{}/permission", m_repo, percent_encode(comment.author)),
+                     std::nullopt, {403, 404}));
+        if (answer.status < 300) {
+            const std::string permission = text_at(answer.body, {"permission"});
+            return permission == "admin" || permission == "write" || permission == "maintain";
+        }
+        return comment.association == "OWNER" || comment.association == "MEMBER" ||
+               comment.association == "COLLABORATOR";
+    }
+
+    Result<> read_labels() override {
+        TRY(call("read the labels", "GET", m_repo + "/labels?" + std::string(m_gitea ? "limit=1" : "per_page=1")));
+        return {};
+    }
+    Result<> read_comments() override {
+        TRY(call("read the comments", "GET",
+                 m_repo + "/issues/comments?" + std::string(m_gitea ? "limit=1" : "per_page=1")));
+        return {};
+    }
+    Result<> read_pull_requests() override {
+        TRY(call("read the pull requests", "GET",
+                 m_repo + "/pulls?state=open&" + std::string(m_gitea ? "limit=1" : "per_page=1")));
+        return {};
     }
 
 private:
@@ -162,13 +247,6 @@ private:
     static std::string place_of(const json::Value& item, std::string_view moment) {
         const auto time = parse_time(text_at(item, {moment}));
         return time.ok() ? fmt::format("{} {:020}", to_text(time.value()), number_at(item, {"id"})) : "";
-    }
-
-    // Not bots, nor users outside the repository: each comment costs a turn.
-    static bool is_from_member(const json::Value& item) {
-        const std::string known = text_at(item, {"author_association"}); // Gitea does not say
-        return text_at(item, {"user", "type"}) != "Bot" && known != "NONE" && known != "MANNEQUIN" &&
-               !known.starts_with("FIRST_TIME");
     }
 
     static void keep(std::vector<ForgeComment>& found, const json::Value& item, const std::string& place) {
@@ -179,6 +257,8 @@ private:
         const int64_t line = number_at(item, {"line"});
         if (const int64_t at = line > 0 ? line : number_at(item, {"position"}); at > 0) comment.line = at;
         comment.body = truncate_utf8(text_at(item, {"body"}), 10'000);
+        comment.association = text_at(item, {"author_association"}); // Gitea has none
+        comment.automatic = text_at(item, {"user", "type"}) == "Bot";
         if (!trim(comment.body).empty()) found.push_back(std::move(comment));
     }
 
@@ -209,33 +289,49 @@ private:
         return m_gitea && wanted.draft ? "WIP: " + wanted.title : wanted.title;
     }
 
-    // Names at GitHub; ids at Gitea, where labels that the repository does not have are left out.
-    Result<json::Array> labels_of(const std::vector<std::string>& names) {
+    // Names at GitHub; ids at Gitea, of the repository or of its organisation. `missing`: those that neither has.
+    Result<json::Array> labels_of(const std::vector<std::string>& names, std::vector<std::string>& missing) {
         json::Array labels;
         if (!m_gitea) {
             for (const std::string& name : names) labels.push_back(json::Value(name));
             return labels;
         }
-        TRY(each("read labels", m_repo + "/labels?limit=50", [&](const json::Value& item) {
-            for (const std::string& name : names)
-                if (text_at(item, {"name"}) == name) labels.push_back(number_at(item, {"id"}));
+        std::map<std::string, int64_t> known;
+        const auto take = [&](const json::Value& item) {
+            known.emplace(text_at(item, {"name"}), number_at(item, {"id"}));
             return true;
-        }));
+        };
+        TRY(each("read labels", m_repo + "/labels?limit=50", take));
+        // A user has none; the organisation's may be hidden from the token.
+        if (std::ranges::any_of(names, [&](const std::string& name) { return !known.contains(name); }))
+            (void)each("read labels of the organisation", "/orgs/" + percent_encode(m_owner) + "/labels?limit=50", take)
+                .ok();
+        for (const std::string& name : names)
+            if (const auto label = known.find(name); label != known.end())
+                labels.push_back(label->second);
+            else
+                missing.push_back(name);
         return labels;
     }
 
-    static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
+    Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) const {
         ForgePullRequest found;
         found.number = number_at(item, {"number"});
         if (found.number <= 0) return unavailable("the response of the forge is not a pull request");
         found.url = truncate_utf8(text_at(item, {"html_url"}), 1000);
         found.title = truncate_utf8(text_at(item, {"title"}), 500);
+        found.body = text_at(item, {"body"});
+        found.base = truncate_utf8(text_at(item, {"base", "ref"}), 250);
+        found.author = truncate_utf8(text_at(item, {"user", "login"}), 100);
         found.head_commit = truncate_utf8(text_at(item, {"head", "sha"}), 64);
         found.open = text_at(item, {"state"}) == "open";
         const std::string merged_at = text_at(item, {"merged_at"});
         found.merged = true_at(item, {"merged"}) || !merged_at.empty();
         found.draft = true_at(item, {"draft"}) || found.title.starts_with("WIP: ");
         if (auto time = parse_time(merged_at); time.ok()) found.merged_at = time.value();
+        // Gitea reports a draft as not mergeable, whatever its changes are.
+        if (const json::Value* mergeable = member(item, {"mergeable"}); mergeable != nullptr && mergeable->is_bool())
+            found.mergeable = mergeable->get_bool() ? "yes" : m_gitea && found.draft ? "" : "conflicts";
         found.etag = truncate_utf8(etag, 200);
         return found;
     }
@@ -243,6 +339,7 @@ private:
     const std::string m_repo;
     const std::string m_owner;
     const bool m_gitea;
+    std::optional<std::set<std::string>> m_writers; // of Gitea, once read
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "forge/clients/rest.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hone::forge {
@@ -36,26 +37,31 @@ public:
         return read(answer.body, answer.etag);
     }
 
-    Result<> update(int64_t number, const std::string& title, const std::string& body) override {
+    Result<> update(int64_t number, const std::string& body) override {
         TRY(call("change the merge request", "PUT", fmt::format("{}/merge_requests/{}", m_project, number),
-                 json::Value(json::Object{{"title", title}, {"description", body}})));
+                 json::Value(json::Object{{"description", body}})));
         return {};
     }
 
-    Result<> decorate(int64_t number, const NewPullRequest& wanted) override {
+    Result<std::vector<std::string>> decorate(int64_t number, const NewPullRequest& wanted) override {
         json::Object body;
+        std::vector<std::string> missing;
         if (!wanted.labels.empty()) body["add_labels"] = json::to_value(wanted.labels);
         json::Array ids;
-        for (const std::string& name : wanted.reviewers)
-            TRY(each("find a reviewer", "/users?username=" + percent_encode(name), [&](const json::Value& item) {
-                if (text_at(item, {"username"}) == name) ids.push_back(number_at(item, {"id"}));
-                return true;
-            }));
+        for (const std::string& name : wanted.reviewers) {
+            const size_t before = ids.size();
+            const auto found =
+                each("find a reviewer", "/users?username=" + percent_encode(name), [&](const json::Value& item) {
+                    if (text_at(item, {"username"}) == name) ids.push_back(number_at(item, {"id"}));
+                    return true;
+                });
+            if (!found.ok() || ids.size() == before) missing.push_back("reviewer " + name);
+        }
         if (!ids.empty()) body["reviewer_ids"] = std::move(ids);
-        if (body.empty()) return {};
-        TRY(call("set labels and reviewers", "PUT", fmt::format("{}/merge_requests/{}", m_project, number),
-                 json::Value(body)));
-        return {};
+        if (!body.empty())
+            TRY(call("set labels and reviewers", "PUT", fmt::format("{}/merge_requests/{}", m_project, number),
+                     json::Value(body)));
+        return missing;
     }
 
     Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) override {
@@ -94,6 +100,8 @@ public:
                      ForgeComment comment;
                      comment.id = fmt::format("{:020}", number_at(item, {"id"}));
                      comment.author = truncate_utf8(text_at(item, {"author", "username"}), 100);
+                     comment.author_id = number_at(item, {"author", "id"});
+                     comment.automatic = true_at(item, {"author", "bot"});
                      comment.path = truncate_utf8(text_at(item, {"position", "new_path"}), 1000);
                      if (const int64_t line = number_at(item, {"position", "new_line"}); line > 0) comment.line = line;
                      comment.body = truncate_utf8(text_at(item, {"body"}), 10'000);
@@ -112,14 +120,75 @@ public:
         return ForgeIssue{number_at(answer.body, {"iid"}), text_at(answer.body, {"web_url"})};
     }
 
+    Result<std::vector<ForgeCommit>> commits(int64_t number) override {
+        std::vector<ForgeCommit> found;
+        TRY(each("read the commits", fmt::format("{}/merge_requests/{}/commits?per_page=100", m_project, number),
+                 [&](const json::Value& item) {
+                     found.push_back({std::string(truncate_utf8(text_at(item, {"id"}), 64)),
+                                      std::string(truncate_utf8(text_at(item, {"author_name"}), 100)),
+                                      std::string(truncate_utf8(text_at(item, {"title"}), 200))});
+                     return true;
+                 }));
+        std::ranges::reverse(found); // GitLab lists the newest first
+        return found;
+    }
+
+    Result<ForgeRepository> repository() override {
+        const Response answer = TRY(call("read the repository", "GET", m_project));
+        ForgeRepository found;
+        found.path = truncate_utf8(text_at(answer.body, {"path_with_namespace"}), 300);
+        found.url = truncate_utf8(text_at(answer.body, {"http_url_to_repo"}), 500);
+        found.default_branch = truncate_utf8(text_at(answer.body, {"default_branch"}), 250);
+        found.archived = true_at(answer.body, {"archived"});
+        found.empty = true_at(answer.body, {"empty_repo"});
+        found.can_push = std::max(number_at(answer.body, {"permissions", "project_access", "access_level"}),
+                                  number_at(answer.body, {"permissions", "group_access", "access_level"})) >= developer;
+        found.moved = was_redirected() && lowercase_ascii(found.path) != lowercase_ascii(m_place.path);
+        return found;
+    }
+
+    Result<std::string> account() override {
+        const Response answer = TRY(call("read the account", "GET", "/user", std::nullopt, {401, 403, 404}));
+        return answer.status < 300 ? text_at(answer.body, {"username"}) : std::string();
+    }
+
+    Result<bool> can_write(const ForgeComment& comment) override {
+        const Response answer =
+            TRY(call("read who can write", "GET", fmt::format("{}/members/all/{}", m_project, comment.author_id),
+                     std::nullopt, {403, 404}));
+        return answer.status < 300 && number_at(answer.body, {"access_level"}) >= developer;
+    }
+
+    Result<> read_labels() override {
+        TRY(call("read the labels", "GET", m_project + "/labels?per_page=1"));
+        return {};
+    }
+    Result<> read_comments() override {
+        TRY(call("read the comments", "GET", m_project + "/events?target_type=note&per_page=1"));
+        return {};
+    }
+    Result<> read_pull_requests() override {
+        TRY(call("read the merge requests", "GET", m_project + "/merge_requests?state=opened&per_page=1"));
+        return {};
+    }
+
 private:
+    static constexpr int64_t developer = 30; // the least access level that can push
+
     static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
         ForgePullRequest found;
         found.number = number_at(item, {"iid"});
         if (found.number <= 0) return unavailable("the response of the forge is not a merge request");
         found.url = truncate_utf8(text_at(item, {"web_url"}), 1000);
         found.title = truncate_utf8(text_at(item, {"title"}), 500);
+        found.body = text_at(item, {"description"});
+        found.base = truncate_utf8(text_at(item, {"target_branch"}), 250);
+        found.author = truncate_utf8(text_at(item, {"author", "username"}), 100);
         found.head_commit = truncate_utf8(text_at(item, {"sha"}), 64);
+        if (true_at(item, {"has_conflicts"}))
+            found.mergeable = "conflicts";
+        else if (text_at(item, {"merge_status"}) == "can_be_merged")
+            found.mergeable = "yes";
         const std::string state = text_at(item, {"state"});
         found.open = state == "opened" || state == "locked";
         found.merged = state == "merged";

@@ -13,6 +13,46 @@ namespace {
 constexpr int most_pages = 10;
 constexpr auto longest_wait = std::chrono::hours(1);
 
+// Each forge has an address that the others do not.
+struct Probe {
+    ForgeKind kind;
+    std::string_view api, address;
+};
+constexpr Probe probes[] = {
+    {ForgeKind::gitea, "/api/v1", "/version"},
+    {ForgeKind::gitlab, "/api/v4", "/version"},
+    {ForgeKind::github, "/api/v3", "/meta"},
+};
+
+Result<ForgePlace> read_kind(ForgeHttp& http, const Remote& remote, const std::string& home, const std::string& path) {
+    for (const Probe& probe : probes) {
+        net::ClientRequest request;
+        request.url = home + std::string(probe.api) + std::string(probe.address);
+        request.headers = {{"Accept", "application/json"}};
+        request.max_response_bytes = 1 << 20;
+        request.total_timeout = std::chrono::seconds(20);
+        const net::ClientResponse response = TRY(http.send(remote, std::move(request)));
+        const bool json = response.header("content-type").starts_with("application/json");
+        if (json && (response.status == 200 || response.status == 401 || response.status == 403))
+            return ForgePlace{probe.kind, home + std::string(probe.api), path};
+    }
+    return ForgePlace{};
+}
+
+bool is_redirect(int status) {
+    return status == 301 || status == 302 || status == 307 || status == 308;
+}
+
+// Where a redirect leads, on the same host; empty: elsewhere. The credential does not leave the host.
+Result<std::string> redirected_to(const std::string& from, std::string_view location) {
+    const std::string origin = from.substr(0, from.find('/', from.find("://") + 3));
+    if (location.starts_with('/') && !location.starts_with("//")) return origin + std::string(location);
+    if (!location.starts_with("https://")) return std::string();
+    const auto target = net::parse_url(std::string(location));
+    if (!target.ok() || target.value().origin() != TRY(net::parse_url(from)).origin()) return std::string();
+    return std::string(location);
+}
+
 // The message of the forge, made safe to show.
 std::string message_of(const net::ClientResponse& response) {
     const auto body = json::parse(response.body);
@@ -86,31 +126,18 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
             m_retry_after =
                 std::clamp<Duration>(Duration(reset.value() * 1'000'000'000) - SystemClock().now().time_since_epoch(),
                                      std::chrono::seconds(1), longest_wait);
+        m_diagnosis = {Cause::rate_limited, said, {}};
         return busy(fmt::format("could not {}: the forge limits the rate of requests{}", doing, tail));
     }
-    switch (response.status) {
-    case 401:
-        return unauthorized(fmt::format("could not {}: the forge does not accept the credential of the skill (401){}. "
-                                        "Has it expired?",
-                                        doing, tail));
-    case 403:
-        return forbidden(fmt::format("could not {}: the credential of the skill may not do that (403){}. It needs to "
-                                     "write contents and pull requests of the repository",
-                                     doing, tail));
-    case 404:
-        return not_found(fmt::format("could not {}: the forge has no such repository, or hides it from the credential "
-                                     "of the skill (404){}; the request was",
-                                     doing, tail));
-    case 409:
+    m_diagnosis = {cause_of_status(response.status, said), said, {}};
+    if (m_diagnosis.cause == Cause::repository_moved) m_diagnosis.said.clear();
+    if (response.status == 409) {
+        m_diagnosis.cause = Cause::none; // the caller knows what the conflict is
         return conflict(fmt::format("could not {} (409){}", doing, tail));
-    case 400:
-    case 422:
-        return invalid(fmt::format("could not {}: the forge refuses it ({}){}", doing, response.status, tail));
-    default:
-        return response.status >= 500
-                   ? unavailable(fmt::format("could not {}: the forge failed ({}){}", doing, response.status, tail))
-                   : invalid(fmt::format("could not {}: the forge responded {}{}", doing, response.status, tail));
     }
+    Error error = to_error(doing, m_diagnosis);
+    error.message += fmt::format(" ({})", response.status);
+    return error;
 }
 
 Result<RestClient::Response> RestClient::call(std::string_view doing, const std::string& method,
@@ -118,7 +145,8 @@ Result<RestClient::Response> RestClient::call(std::string_view doing, const std:
                                               std::initializer_list<int> also, const std::string& etag) {
     net::ClientRequest request;
     request.method = method;
-    request.url = path.starts_with("https://") || path.starts_with("http://") ? path : m_place.api + path;
+    const std::string url = path.starts_with("https://") || path.starts_with("http://") ? path : m_place.api + path;
+    request.url = url;
     request.headers = {{"Accept", "application/json"}, {"User-Agent", "hone"}};
     if (m_place.kind == ForgeKind::github) {
         request.headers.front().value = "application/vnd.github+json";
@@ -131,13 +159,29 @@ Result<RestClient::Response> RestClient::call(std::string_view doing, const std:
     }
     request.max_response_bytes = 8 << 20;
     request.total_timeout = std::chrono::seconds(30);
-    const net::ClientResponse response = TRY(m_http.send(m_remote, std::move(request)));
+    auto sent = m_http.send(m_remote, std::move(request));
+    if (!sent.ok()) {
+        m_diagnosis = {cause_of_transport(sent.error()), sent.error().message, {}};
+        if (m_diagnosis.cause == Cause::none) return sent.error();
+        return to_error(doing, m_diagnosis);
+    }
+    const net::ClientResponse response = std::move(sent).value();
+    if (method == "GET" && is_redirect(response.status) && !m_following) {
+        const std::string target = TRY(redirected_to(url, response.header("location")));
+        if (!target.empty()) {
+            m_redirected = m_following = true;
+            auto followed = call(doing, method, target, std::nullopt, also, etag);
+            m_following = false;
+            return followed;
+        }
+    }
     if (response.status >= 300 && std::find(also.begin(), also.end(), response.status) == also.end())
         return explain(doing, response);
     Response answer;
     answer.status = response.status;
     answer.etag = response.header("etag");
     answer.next = next_link(response.header("link"));
+    answer.location = response.header("location");
     if (!trim(response.body).empty()) {
         auto parsed = json::parse(response.body);
         if (!parsed.ok()) return unavailable(fmt::format("could not {}: the response of the forge is not JSON", doing));
@@ -177,24 +221,50 @@ Result<ForgePlace> find_forge(ForgeHttp& http, const Remote& remote) {
     if (url.host == "gitlab.com") return ForgePlace{ForgeKind::gitlab, origin + "/api/v4", path};
     if (url.host == "codeberg.org" || url.host == "gitea.com")
         return ForgePlace{ForgeKind::gitea, origin + "/api/v1", path};
-    // Each knows an address that the others do not.
-    const std::pair<ForgeKind, std::pair<std::string_view, std::string_view>> questions[] = {
-        {ForgeKind::gitea, {"/api/v1", "/version"}},
-        {ForgeKind::gitlab, {"/api/v4", "/version"}},
-        {ForgeKind::github, {"/api/v3", "/meta"}},
-    };
-    for (const auto& [kind, where] : questions) {
-        net::ClientRequest request;
-        request.url = origin + std::string(where.first) + std::string(where.second);
-        request.headers = {{"Accept", "application/json"}};
-        request.max_response_bytes = 1 << 20;
-        request.total_timeout = std::chrono::seconds(20);
-        const net::ClientResponse response = TRY(http.send(remote, std::move(request)));
-        const bool json = response.header("content-type").starts_with("application/json");
-        if (json && (response.status == 200 || response.status == 401 || response.status == 403))
-            return ForgePlace{kind, origin + std::string(where.first), path};
+    // A forge may be below a path: https://host/git/team/shop.
+    std::string before;
+    for (;;) {
+        const ForgePlace found = TRY(read_kind(http, remote, origin + before, path));
+        if (found.kind != ForgeKind::plain) return found;
+        const size_t slash = path.find('/');
+        if (path.find('/', slash + 1) == std::string::npos) return ForgePlace{};
+        before += "/" + path.substr(0, slash);
+        path.erase(0, slash + 1);
     }
-    return ForgePlace{};
+}
+
+Result<ForgePlace> ForgeFinder::find(const Remote& remote) {
+    {
+        const Lock lock(m_mutex);
+        if (const auto known = m_places.find(remote.url); known != m_places.end()) return known->second;
+    }
+    const ForgePlace found = TRY(find_forge(m_http, remote));
+    const Lock lock(m_mutex);
+    // A host that has no API now may get one: it is probed again.
+    if (found.kind != ForgeKind::plain) m_places[remote.url] = found;
+    return found;
+}
+
+void ForgeFinder::forget(const std::string& url) {
+    const Lock lock(m_mutex);
+    m_places.erase(url);
+}
+
+Diagnosis diagnose(ForgeHttp& http, ForgeFinder& finder, const Remote& remote, const Diagnosis& known) {
+    const auto place = finder.find(remote);
+    if (!place.ok()) {
+        const Cause cause = cause_of_transport(place.error());
+        return cause == Cause::none ? known : Diagnosis{cause, place.error().message, {}};
+    }
+    const auto client = make_client(http, remote, place.value());
+    if (client == nullptr) return known;
+    const auto repository = client->repository();
+    if (!repository.ok()) return client->diagnosis().cause == Cause::none ? known : client->diagnosis();
+    if (repository.value().moved) return {Cause::repository_moved, {}, repository.value().url};
+    if (repository.value().archived) return {Cause::archived, {}, {}};
+    if (known.cause == Cause::repository_missing || known.cause == Cause::credential_refused)
+        return {Cause::not_allowed, known.said, {}}; // the API shows the repository to this credential
+    return known;
 }
 
 std::unique_ptr<Client> make_client(ForgeHttp& http, const Remote& remote, const ForgePlace& place) {

@@ -19,7 +19,8 @@ protected:
         int status = 0;
         json::Value body;
         std::string etag;
-        std::string next; // address of the next page
+        std::string next;     // address of the next page
+        std::string location; // of a redirect
     };
     // Statuses below 300 and those in `also` are responses; others become errors that name what to do. `doing`
     // completes "could not …".
@@ -35,6 +36,7 @@ protected:
 
 private:
     Error explain(std::string_view doing, const net::ClientResponse& response);
+    bool m_following = false; // a redirect
 };
 
 // The value at a path of keys; null when it is not there or of another type.

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "sandbox/image/tree.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -104,6 +105,29 @@ Result<RunRepo> Quarantine::open(const std::string& run, const Repo& repo, const
                            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, repo_id) DO NOTHING",
                            run, repo.id, repo.space_id, made.name, made.base_ref, made.base_commit, m_clock.now()));
     return made;
+}
+
+Result<> Quarantine::set_branch(const RunRepo& repo, const std::string& branch, const std::string& commit) {
+    const std::string name = "refs/heads/" + branch;
+    if (!is_ref_name(name) || !name.starts_with(prefix(repo.run_id)) || !is_object_name(commit))
+        return invalid("that is not a branch of the run");
+    const std::string place = path(repo.run_id, repo.repo_id);
+    {
+        const Lock lock(m_mutex);
+        while (m_pushing.contains(place)) m_push_over.wait(m_mutex);
+        m_pushing.insert(place);
+    }
+    const auto written = [&]() -> Result<> {
+        std::vector<Ref> refs = TRY(parse_packed_refs(TRY(read_file(place + "/packed-refs", 32 << 20))));
+        std::erase_if(refs, [&](const Ref& ref) { return ref.name == name; });
+        refs.push_back(Ref{name, commit, commit});
+        std::ranges::sort(refs, {}, &Ref::name);
+        return write_file(place + "/packed-refs", write_packed_refs(refs), 0644);
+    }();
+    const Lock lock(m_mutex);
+    m_pushing.erase(place);
+    m_push_over.notify_all();
+    return written;
 }
 
 std::vector<GitMount> Quarantine::mounts(const RunRepo& repo) const {

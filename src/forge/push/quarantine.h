@@ -84,6 +84,9 @@ public:
     // Errors: not_found (not a repository of this run), invalid, and those of Git.
     Result<std::unique_ptr<GitExchange>> serve(const GitRequest& request);
 
+    // Gives the run's branch this commit, which the mirror has: the worker gets it with its next fetch.
+    Result<> set_branch(const RunRepo& repo, const std::string& branch, const std::string& commit);
+
     // For git jobs about what was pushed: the repository at /quarantine, which leads to /mirror.
     std::vector<GitMount> mounts(const RunRepo& repo) const;
     // The run is forgotten: its rows and files go.

@@ -222,4 +222,17 @@ Result<> Branches::restart_verifications() {
     return {};
 }
 
+Result<std::map<std::string, int64_t>> newest_revisions(sql::Database& database, std::span<const Artifact> artifacts) {
+    std::map<std::string, int64_t> found;
+    std::vector<sql::Value> ids;
+    for (const Artifact& artifact : artifacts)
+        if (artifact.kind == ArtifactKind::branch) ids.push_back(sql::to_value(artifact.id));
+    if (ids.empty()) return found;
+    const auto rows = TRY(database.run_query(
+        "SELECT artifact_id, revision FROM review_branches WHERE artifact_id IN (" + sql::marks(ids.size()) + ")",
+        ids));
+    for (const auto& row : rows) found[row.text(0)] = row.integer(1);
+    return found;
+}
+
 } // namespace hone::review

@@ -8,6 +8,8 @@
 #include "sandbox/provider/spec.h"
 
 #include <functional>
+#include <map>
+#include <span>
 
 namespace hone::review {
 
@@ -87,5 +89,8 @@ private:
     RunSource& m_runs;
     std::function<void()> m_listener;
 };
+
+// The newest revision of each of these artifacts that is a branch.
+Result<std::map<std::string, int64_t>> newest_revisions(sql::Database& database, std::span<const Artifact> artifacts);
 
 } // namespace hone::review

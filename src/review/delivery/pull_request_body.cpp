@@ -11,6 +11,9 @@ namespace {
 
 constexpr size_t longest_body = 60'000; // forges take a little more
 constexpr size_t longest_part = 8'000;
+// harmless_markdown lets no worker write them.
+constexpr std::string_view part_begins = "<!-- hone:begin: this part is updated by Hone; text outside it is kept -->";
+constexpr std::string_view part_ends = "<!-- hone:end -->";
 
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -93,6 +96,17 @@ std::string pull_request_body(const Branch& branch, const Revision& revision, co
     if (context.run_url.empty()) body += "Run " + branch.run_id;
     body += "\n";
     return std::string(truncate_utf8(body, longest_body));
+}
+
+std::string own_part(std::string_view body) {
+    return std::string(part_begins) + "\n" + std::string(trim(body)) + "\n" + std::string(part_ends);
+}
+
+std::optional<std::string> with_own_part(std::string_view there, std::string_view body) {
+    const size_t begin = there.find(part_begins);
+    const size_t end = begin == std::string_view::npos ? begin : there.find(part_ends, begin);
+    if (end == std::string_view::npos) return std::nullopt;
+    return std::string(there.substr(0, begin)) + own_part(body) + std::string(there.substr(end + part_ends.size()));
 }
 
 std::string squashed_message(const Branch& branch, const Revision& revision) {

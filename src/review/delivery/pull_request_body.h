@@ -4,6 +4,8 @@
 
 #include "review/branch/revision.h"
 
+#include <optional>
+
 namespace hone::review {
 
 // Why the run was started and what it found.
@@ -18,6 +20,10 @@ struct PullRequestContext {
 
 std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
                               const std::vector<std::string>& approved_by);
+// The body between the markers of Hone, as it is sent to a forge.
+std::string own_part(std::string_view body);
+// What is on the forge, with Hone's part replaced; nothing when a person removed the markers: then all of it is theirs.
+std::optional<std::string> with_own_part(std::string_view there, std::string_view body);
 // Of a squashed commit: title, the commits' own words, trailers, sign-off.
 std::string squashed_message(const Branch& branch, const Revision& revision);
 

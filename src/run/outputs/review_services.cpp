@@ -1,6 +1,9 @@
 #include "run/outputs/review_services.h"
 
 #include "base/log.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
 
 namespace hone::run {
 
@@ -46,6 +49,71 @@ Result<review::PullRequest> ReviewServices::sync(const access::Caller& caller, c
     auto woken = TRY(pull_requests.wake(caller, id));
     if (m_wake_delivery) m_wake_delivery();
     return woken;
+}
+
+Result<review::PullRequest> ReviewServices::take_over(const access::Caller& caller, const review::PullRequestId& id) {
+    const review::PullRequest one = TRY(pull_requests.find(caller, id, access::Permission::artifact_review));
+    if (!caller.run.empty()) return forbidden("a worker cannot take over commits");
+    if (one.people.empty() || one.state != review::PullRequestState::open)
+        return conflict("there are no commits of people on the branch; hone pr sync PR reads it again");
+    if (!m_bring_commits) return unavailable("this machine cannot run git in a sandbox (`hone check`)");
+    TRY(m_bring_commits(one));
+    json::Array commits;
+    for (const review::PeopleCommit& commit : one.their_commits)
+        commits.push_back(json::Object{{"commit", commit.id}, {"author", commit.author}, {"title", commit.title}});
+    const std::string message =
+        "People pushed commits to your branch " + one.branch + " of the repository " + one.repo_name +
+        ". Take them over: run `git fetch`, put your own work on top of origin/" + one.branch +
+        " (`git rebase`, or `git merge`), keep their changes, and push the branch again. Their commits, as data:\n"
+        "```json\n" +
+        json::print_pretty(commits) + "```\n";
+    TRY(send_follow_up(caller, one.run_id, message));
+    TRY(pull_requests.add_event(id, {review::PullRequestEventKind::taken_over, "Requested by " + caller.name + "."}));
+    TRY(m_access.audit.record(caller, {"pull_request_take_over", one.space_id, id.text(), {{"branch", one.branch}}}));
+    return one;
+}
+
+Result<std::vector<ForgeCommentView>> ReviewServices::forge_comments(const access::Caller& caller,
+                                                                     const review::PullRequestId& id) const {
+    const review::PullRequest one = TRY(pull_requests.find(caller, id));
+    if (m_delivery == nullptr) return unavailable("this machine cannot reach forges (`hone check`)");
+    std::vector<ForgeCommentView> shown;
+    for (const forge::ForgeComment& comment : TRY(m_delivery->comments(one)))
+        shown.push_back(
+            {repair_utf8(comment.author), repair_utf8(comment.path), comment.line, repair_utf8(comment.body)});
+    return shown;
+}
+
+Result<std::vector<review::RepoCheck>> ReviewServices::check_repo(const access::Caller& caller,
+                                                                  const forge::Repo& repo) const {
+    TRY(caller.require(access::Permission::repo_write, repo.space_id));
+    if (m_delivery == nullptr) return unavailable("this machine cannot reach forges (`hone check`)");
+    if (repo.url.starts_with("file://"))
+        return std::vector<review::RepoCheck>{
+            {"read", review::CheckResult::skipped, "The repository is on this server; no credential is needed."}};
+    return m_delivery->check({repo.space_id, repo.url, repo.skill_id.value_or(""), repo.allow_private, repo.id.text()});
+}
+
+Result<> ReviewServices::release_repo(const access::Caller& caller, const forge::Repo& repo, bool abandon) {
+    TRY(caller.require(access::Permission::repo_write, repo.space_id));
+    const auto open = TRY(pull_requests.unfinished_of_repo(repo.id.text()));
+    if (open.empty()) return {};
+    if (!abandon) {
+        std::string names;
+        for (const review::PullRequest& one : open)
+            if (names.size() < 300) names += (names.empty() ? "" : ", ") + (one.url.empty() ? one.branch : one.url);
+        return conflict(fmt::format("{} has {} pull requests that are not over: {}. Merge or close them first, or "
+                                    "abandon them (hone repo rm --abandon)",
+                                    repo.name, open.size(), names));
+    }
+    return pull_requests.abandon_repo(caller, repo.id.text());
+}
+
+Result<> ReviewServices::repo_moved(const access::Caller& caller, const forge::Repo& repo) {
+    TRY(caller.require(access::Permission::repo_write, repo.space_id));
+    TRY(pull_requests.repo_moved(repo.id.text()));
+    if (m_wake_delivery) m_wake_delivery();
+    return {};
 }
 
 Result<> ReviewServices::take_hook(const forge::HookEvent& event) {

@@ -26,6 +26,20 @@ struct NewForgeIssue {
     std::vector<std::string> labels{};
 };
 
+// What a person wrote on the forge about a pull request.
+struct ForgeCommentView {
+    std::string author;
+    std::string path;
+    std::optional<int64_t> line;
+    std::string body;
+    static constexpr std::tuple fields{
+        Field{"author", &ForgeCommentView::author, "User name on the forge."},
+        Field{"path", &ForgeCommentView::path, "File; empty: the whole pull request."},
+        Field{"line", &ForgeCommentView::line, "Line of that file."},
+        Field{"body", &ForgeCommentView::body, "Markdown."},
+    };
+};
+
 class ReviewServices final : public review::RunSource {
 public:
     ReviewServices(sql::Database& database, const Clock& clock, access::Access& access, RunServices& run_services)
@@ -46,10 +60,14 @@ public:
     using IssueOfRun = std::function<Result<std::string>(const std::string& run)>;
     void set_issue_of_run(IssueOfRun issue_of_run) { m_issue_of_run = std::move(issue_of_run); }
     // Once, before requests come. `wake` makes the delivery duty run its next step now.
-    void connect(review::Inspector& inspector, review::Delivery& delivery, std::function<void()> wake) {
+    // `bring` fetches the repository of a pull request and gives the run's branch the commits that people pushed.
+    using BringCommits = std::function<Result<>(const review::PullRequest& one)>;
+    void connect(review::Inspector& inspector, review::Delivery& delivery, std::function<void()> wake,
+                 BringCommits bring) {
         m_inspector = &inspector;
         m_delivery = &delivery;
         m_wake_delivery = std::move(wake);
+        m_bring_commits = std::move(bring);
     }
 
     // The revision of a branch that the caller may see; 0: the newest.
@@ -59,6 +77,18 @@ public:
                                 int64_t to) const;
     // Reads a pull request from the forge now; retries a step that failed.
     Result<review::PullRequest> sync(const access::Caller& caller, const review::PullRequestId& id);
+    // Gives the worker the commits that people pushed to the branch on the forge, and requests that it continues on
+    // them.
+    Result<review::PullRequest> take_over(const access::Caller& caller, const review::PullRequestId& id);
+    // What people wrote about it, read from the forge now.
+    Result<std::vector<ForgeCommentView>> forge_comments(const access::Caller& caller,
+                                                         const review::PullRequestId& id) const;
+    // What the credential of a repository can do on its forge.
+    Result<std::vector<review::RepoCheck>> check_repo(const access::Caller& caller, const forge::Repo& repo) const;
+    // Before a repository is removed. Conflict while it has pull requests that are not over, unless they are abandoned.
+    Result<> release_repo(const access::Caller& caller, const forge::Repo& repo, bool abandon);
+    // After a repository got another address: its pull requests are read there now.
+    Result<> repo_moved(const access::Caller& caller, const forge::Repo& repo);
     // A forge reported a change: its open pull requests are due now.
     Result<> take_hook(const forge::HookEvent& event);
     // Opens an issue on the repository's forge with the credential of its skill.
@@ -84,6 +114,7 @@ private:
     review::Inspector* m_inspector = nullptr; // null: the machine cannot isolate git
     review::Delivery* m_delivery = nullptr;   // likewise
     std::function<void()> m_wake_delivery;
+    BringCommits m_bring_commits;
 };
 
 } // namespace hone::run

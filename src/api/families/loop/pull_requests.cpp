@@ -57,6 +57,32 @@ Result<One<review::PullRequest>> sync_pull_request(const Call& call) {
     return One<review::PullRequest>{TRY(call.services.review.sync(call.caller, id))};
 }
 
+Result<List<review::PullRequestEvent>> list_pull_request_events(const Call& call, const PageQuery& query) {
+    return call.services.review.pull_requests.events(call.caller, TRY(pull_request_in_path(call)),
+                                                     TRY(page_of(query.limit, query.cursor)));
+}
+
+Result<List<run::ForgeCommentView>> list_pull_request_comments(const Call& call) {
+    List<run::ForgeCommentView> comments;
+    comments.data = TRY(call.services.review.forge_comments(call.caller, TRY(pull_request_in_path(call))));
+    return comments;
+}
+
+Result<One<review::PullRequest>> cancel_pull_request(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.pull_requests.cancel(call.caller, id))};
+}
+
+Result<One<review::PullRequest>> abandon_pull_request(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.pull_requests.abandon(call.caller, id))};
+}
+
+Result<One<review::PullRequest>> take_over_pull_request(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.take_over(call.caller, id))};
+}
+
 // --- routes --------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -68,6 +94,19 @@ const Route pull_requests_table[] = {
     route<get_pull_request>("GET", "/v1/pull_requests/{pull_request}", need(run_read), "A pull request."),
     route<sync_pull_request>("POST", "/v1/pull_requests/{pull_request}/sync", need(artifact_review),
                              "Update a pull request now: retry a failed step, or read its state from the forge."),
+    route<list_pull_request_events>("GET", "/v1/pull_requests/{pull_request}/events", need(run_read),
+                                    "What happened to a pull request, in Hone and on the forge, oldest first."),
+    route<list_pull_request_comments>("GET", "/v1/pull_requests/{pull_request}/comments", need(run_read),
+                                      "What people wrote about a pull request on the forge, read from there now.")
+        .on(net::Lane::query),
+    route<cancel_pull_request>(
+        "POST", "/v1/pull_requests/{pull_request}/cancel", need(artifact_review),
+        "Withdraw what was approved and is not on the forge yet; the branch waits for a review."),
+    route<abandon_pull_request>("POST", "/v1/pull_requests/{pull_request}/abandon", need(artifact_review),
+                                "Stop following a pull request that will not end; nothing changes on the forge."),
+    route<take_over_pull_request>("POST", "/v1/pull_requests/{pull_request}/take_over", need(artifact_review),
+                                  "Give the worker the commits that people pushed to the branch on the forge.")
+        .on(net::Lane::query),
 };
 
 } // namespace

@@ -29,17 +29,30 @@ struct CreateRepo {
 };
 
 struct UpdateRepo {
+    std::optional<std::string> url;
     std::optional<std::string> name;
     std::optional<std::string> default_ref;
     std::optional<std::string> skill;
     std::optional<std::string> path_scope;
     std::optional<bool> allow_private;
     static constexpr std::tuple fields{
+        Field{"url", &UpdateRepo::url, "New address of a repository that was renamed or moved."},
         Field{"name", &UpdateRepo::name, "Unique in the space."},
         Field{"default_ref", &UpdateRepo::default_ref, "Branch, tag or commit that workers get."},
         Field{"skill", &UpdateRepo::skill, "Id or name of a skill; empty: none."},
         Field{"path_scope", &UpdateRepo::path_scope, "Folder that workers get; empty: all of it."},
         Field{"allow_private", &UpdateRepo::allow_private, "The forge may be on a private address."},
+    };
+};
+
+struct DeleteRepo {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<bool> abandon;
+    static constexpr std::tuple fields{
+        Field{"space", &DeleteRepo::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"abandon", &DeleteRepo::abandon,
+              "Stops following its pull requests that are not over; without it they are a conflict."},
     };
 };
 
@@ -110,13 +123,16 @@ Result<One<forge::Repo>> get_repo(const Call& call, const InSpace& query) {
 
 Result<One<forge::Repo>> update_repo(const Call& call, const InSpace& query, const UpdateRepo& body) {
     const forge::Repo repo = TRY(repo_in_path(call, query.space, access::Permission::repo_write));
-    forge::RepoChange change{body.name, body.default_ref, {}, body.path_scope, body.allow_private};
+    forge::RepoChange change{body.url, body.name, body.default_ref, {}, body.path_scope, body.allow_private};
     if (body.skill) change.skill_id = body.skill->empty() ? std::optional<std::string>() : body.skill;
-    return One<forge::Repo>{TRY(call.services.repos.update(call.caller, repo.id, change))};
+    forge::Repo changed = TRY(call.services.repos.update(call.caller, repo.id, change));
+    if (changed.url != repo.url) TRY(call.services.review.repo_moved(call.caller, changed));
+    return One<forge::Repo>{std::move(changed)};
 }
 
-Result<NoContent> delete_repo(const Call& call, const InSpace& query) {
+Result<NoContent> delete_repo(const Call& call, const DeleteRepo& query) {
     const forge::Repo repo = TRY(repo_in_path(call, query.space, access::Permission::repo_write));
+    TRY(call.services.review.release_repo(call.caller, repo, query.abandon.value_or(false)));
     TRY(call.services.repos.remove(call.caller, repo.id));
     return NoContent{};
 }
@@ -124,6 +140,17 @@ Result<NoContent> delete_repo(const Call& call, const InSpace& query) {
 Result<One<forge::Repo>> fetch_repo(const Call& call, const InSpace& query) {
     const forge::Repo repo = TRY(repo_in_path(call, query.space, access::Permission::repo_write));
     return One<forge::Repo>{TRY(call.services.repos.fetch(call.caller, repo.id))};
+}
+
+Result<List<review::RepoCheck>> check_repo(const Call& call, const InSpace& query) {
+    const forge::Repo repo = TRY(repo_in_path(call, query.space, access::Permission::repo_write));
+    List<review::RepoCheck> checks;
+    checks.data = TRY(call.services.review.check_repo(call.caller, repo));
+    const bool hook = call.services.forge_hooks.has_secret(repo);
+    checks.data.push_back(
+        {"webhook", hook ? review::CheckResult::passed : review::CheckResult::skipped,
+         hook ? "It has a secret." : "None: pull requests are polled. hone repo hook REPO makes one."});
+    return checks;
 }
 
 Result<List<forge::Ref>> list_repo_refs(const Call& call, const ListRefs& query) {
@@ -165,10 +192,13 @@ const Route repos_table[] = {
     route<create_repo>("POST", "/v1/repos", need(repo_write), "Register a repository and fetch it."),
     route<get_repo>("GET", "/v1/repos/{repo}", need(repo_read), "A repository by id or name, and its mirror."),
     route<update_repo>("PATCH", "/v1/repos/{repo}", need(repo_write),
-                       "Change name, credential, ref or scope of a repository."),
+                       "Change address, name, credential, ref or scope of a repository."),
     route<delete_repo>("DELETE", "/v1/repos/{repo}", need(repo_write), "Delete a repository and its mirror."),
     route<fetch_repo>("POST", "/v1/repos/{repo}/fetch", need(repo_write),
                       "Fetch a repository now; responds when the fetch has finished, or after ten seconds."),
+    route<check_repo>("POST", "/v1/repos/{repo}/check", need(repo_write),
+                      "Try what the credential of a repository is needed for; nothing changes on the forge.")
+        .on(net::Lane::query),
     route<list_repo_refs>("GET", "/v1/repos/{repo}/refs", need(repo_read), "Branches and tags of the mirror, by name."),
     route<list_repo_branches>("GET", "/v1/repos/{repo}/branches", need(repo_read),
                               "Branches that runs pushed, newest first."),

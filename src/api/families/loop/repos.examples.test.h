@@ -13,6 +13,7 @@ inline constexpr Example repos_examples[] = {
     {.route = "DELETE /v1/repos/{repo}", .allowed = 204},
     // Nothing can be isolated in these tests: there are no mirrors.
     {.route = "POST /v1/repos/{repo}/fetch", .allowed = 503},
+    {.route = "POST /v1/repos/{repo}/check", .allowed = 503},
     {.route = "GET /v1/repos/{repo}/refs", .allowed = 503},
     {"GET /v1/repos/{repo}/branches"},
     {"POST /v1/repos/{repo}/hook"},

@@ -19,7 +19,9 @@ inline constexpr Example reviews_examples[] = {
     {"PATCH /v1/reviews/{branch}/comments/{comment}", "", R"({"resolved":true})"},
     {"GET /v1/reviews/{branch}/viewed"},
     {"PUT /v1/reviews/{branch}/viewed", "", R"({"path":"a.py","viewed":true})"},
-    {"POST /v1/reviews/{branch}/approve", "", R"({"comment":"good","revision":1})"},
+    {.route = "POST /v1/reviews/{branch}/approve",
+     .body = R"({"comment":"good","revision":1})",
+     .no_service_keys = true},
     {"POST /v1/reviews/{artifact}/reject", "", "{}"},
     {"POST /v1/reviews/{branch}/request_changes", "", R"({"comment":"another way"})"},
 };

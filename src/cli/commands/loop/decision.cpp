@@ -5,6 +5,8 @@
 #include "cli/terminal/display.h"
 #include "cli/toolkit/scope.h"
 
+#include <thread>
+
 namespace hone::cli {
 
 namespace {
@@ -56,13 +58,60 @@ Result<> name_content(const Context& context, json::Object& body, bool is_needed
     return {};
 }
 
+const json::Value* pull_request_in(const json::Value& review) {
+    const json::Value* one = review.as_object().if_contains("pull_request");
+    return one != nullptr && one->is_object() ? one : nullptr;
+}
+
+// Whether the approved revision waits to be delivered.
+bool is_under_way(const json::Value& review) {
+    const json::Value* one = pull_request_in(review);
+    if (one == nullptr) return false;
+    const std::string state = text_of(*one, "state");
+    return state == "queued" || state == "pushed" || (state == "open" && text_of(*one, "update_state") == "pending");
+}
+
+// The review once the forge has the approved revision, or an error stops the delivery.
+Result<json::Value> delivered(const Context& context, json::Value review) {
+    std::string last;
+    while (is_under_way(review)) {
+        const json::Value& one = *pull_request_in(review);
+        if (const std::string error = text_of(one, "error"); !error.empty() && error != last && !context.json()) {
+            context.console.note(safe_line(error) + " Next attempt: " + text_of(one, "next_try_at").substr(0, 19) +
+                                 "Z\n");
+            last = error;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        review = TRY(context.remote.get(decision_path(context)));
+    }
+    return review;
+}
+
+Result<> show_delivered(const Context& context, const json::Value& review) {
+    const json::Value* one = pull_request_in(review);
+    if (one == nullptr) return show_done(context, review, "Approved; more approvals are needed.");
+    const std::string state = text_of(*one, "state");
+    const bool failed = state == "failed" || text_of(*one, "update_state") == "failed";
+    if (!failed)
+        return show_done(context, review,
+                         state == "only_pushed" ? "Approved. The branch is pushed: " + text_of(*one, "branch")
+                                                : "Approved. Pull request " + state + ": " + text_of(*one, "url"));
+    if (context.json()) print_json(context, review);
+    return context.fail(Exit::failure, "approved, and not delivered: " + text_of(*one, "error"),
+                        "hone pr sync " + text_of(*one, "id") + " retries; hone pr cancel withdraws the approval");
+}
+
 Result<> decide(const Context& context, const std::string& decision, const std::string& sentence) {
     json::Object body;
     if (const auto comment = context.parsed.value("--comment")) body["comment"] = *comment;
     if (const auto comment = context.parsed.value("COMMENT")) body["comment"] = *comment;
     TRY(name_content(context, body, decision == "approve"));
     if (context.parsed.has("--allow-protected")) body["allow_protected"] = true;
-    const json::Value decided = TRY(context.remote.post(decision_path(context, {decision}), std::move(body)));
+    json::Value decided = TRY(context.remote.post(decision_path(context, {decision}), std::move(body)));
+    if (decision == "approve" && context.parsed.has("--wait")) {
+        decided = TRY(delivered(context, std::move(decided)));
+        return show_delivered(context, decided);
+    }
     const json::Value& artifact = decided.as_object().at("artifact");
     std::string result = sentence;
     if (decision == "approve" && text_of(artifact, "review") == "pending")
@@ -117,7 +166,10 @@ std::vector<Command> decision_commands(std::string_view group) {
          .options = {comment,
                      revision,
                      digest,
-                     {.name = "--allow-protected", .value = "", .doc = "Allow changes that are flagged as blocking."}},
+                     {.name = "--allow-protected", .value = "", .doc = "Allow changes that are flagged as blocking."},
+                     {.name = "--wait",
+                      .value = "",
+                      .doc = "Wait until the pull request is open or updated; the command fails if it cannot be."}},
          .details =
              "An approval needs the --revision of a branch, or the --digest of another artifact, as hone review show\n"
              "prints them. On a terminal the command asks for confirmation instead.\n",

@@ -100,7 +100,7 @@ Result<> list_branches(Context& context) {
 Result<> update_repo(Context& context) {
     json::Object body;
     const std::pair<const char*, const char*> texts[] = {
-        {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
+        {"--url", "url"}, {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
     for (const auto& [option, field] : texts)
         if (const auto value = context.parsed.value(option)) body[field] = *value;
     if (context.parsed.has("--allow-private")) body["allow_private"] = true;
@@ -138,6 +138,28 @@ Result<> open_issue(Context& context) {
     return show_done(context, opened, "Opened " + text_of(opened, "url"));
 }
 
+Result<> check_repo(Context& context) {
+    const json::Value checks =
+        TRY(context.remote.post(repo_path(context) + "/check", json::Object{}, space_query(context)));
+    bool failed = false;
+    std::string text;
+    for (const json::Value& check : checks.as_array()) {
+        const std::string result = text_of(check, "result");
+        failed = failed || result == "failed";
+        const std::string name = text_of(check, "name");
+        text += name + std::string(name.size() < 15 ? 15 - name.size() : 1, ' ') + result +
+                std::string(result.size() < 9 ? 9 - result.size() : 1, ' ') + safe_line(text_of(check, "message")) +
+                "\n";
+    }
+    if (context.json())
+        print_json(context, checks);
+    else
+        context.console.print(text);
+    if (!failed) return {};
+    return context.fail(Exit::failure, "the repository cannot be used for everything",
+                        "docs/repositories.md lists the scopes that a token needs");
+}
+
 Result<> remove_repo(Context& context) {
     const json::Value repo = TRY(context.remote.get(repo_path(context), space_query(context)));
     const std::string name = text_of(repo, "name");
@@ -146,7 +168,9 @@ Result<> remove_repo(Context& context) {
             " is deleted here, with its mirror and the branches that sessions pushed. The repository on the forge is "
             "unchanged.",
         name));
-    const json::Value gone = TRY(context.remote.remove(repo_path(context), space_query(context)));
+    Query query = space_query(context);
+    if (context.parsed.has("--abandon")) query.emplace_back("abandon", "true");
+    const json::Value gone = TRY(context.remote.remove(repo_path(context), std::move(query)));
     return show_done(context, gone, "Deleted repository " + name + ".");
 }
 
@@ -168,9 +192,10 @@ std::vector<Command> repo_commands() {
                      {.name = "--allow-private", .value = "", .doc = "The forge has a private address."}},
          .run = add_repo},
         {.path = "repo update",
-         .summary = "Change a repository's name, credential, ref or scope.",
+         .summary = "Change a repository's address, name, credential, ref or scope.",
          .arguments = {repo_argument},
-         .options = {{.name = "--name", .value = "NAME", .doc = "New name."},
+         .options = {{.name = "--url", .value = "URL", .doc = "New address of a repository that moved."},
+                     {.name = "--name", .value = "NAME", .doc = "New name."},
                      {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it; empty: none."},
                      {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
                      {.name = "--path", .value = "FOLDER", .doc = "Folder that workers get; empty: all of it."},
@@ -201,8 +226,15 @@ std::vector<Command> repo_commands() {
         {.path = "repo rm",
          .summary = "Delete a repository and its mirror.",
          .arguments = {repo_argument},
+         .options = {{.name = "--abandon",
+                      .value = "",
+                      .doc = "Also when it has open pull requests: Hone no longer follows them."}},
          .destructive = true,
          .run = remove_repo},
+        {.path = "repo check",
+         .summary = "Try what the credential of a repository is needed for. Nothing changes on the forge.",
+         .arguments = {repo_argument},
+         .run = check_repo},
     };
 }
 

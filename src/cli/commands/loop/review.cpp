@@ -43,15 +43,22 @@ Columns pull_request_columns() {
         {.title = "repo", .field = "repo_name"},
         {.title = "number", .field = "number", .kind = Kind::number},
         {.title = "state", .field = "state"},
+        {.title = "update", .field = "update_state", .only_single = true},
         {.title = "checks", .field = "checks"},
         {.title = "review", .field = "forge_review"},
+        {.title = "mergeable", .field = "mergeable", .only_single = true},
         {.title = "title", .field = "title"},
         {.title = "branch", .field = "branch", .only_single = true},
         {.title = "target", .field = "target", .only_single = true},
         {.title = "commit", .field = "head_commit", .only_single = true},
         {.title = "artifact", .field = "artifact_id", .kind = Kind::id, .only_single = true},
         {.title = "session", .field = "run_id", .kind = Kind::id, .only_single = true},
+        {.title = "approved revision", .field = "revision", .kind = Kind::number, .only_single = true},
+        {.title = "delivered revision", .field = "delivered_revision", .kind = Kind::number, .only_single = true},
+        {.title = "branch changed", .field = "people", .only_single = true},
+        {.title = "cause", .field = "cause", .only_single = true},
         {.title = "error", .field = "error", .only_single = true},
+        {.title = "moved to", .field = "moved_to", .only_single = true},
         {.title = "next check", .field = "next_try_at", .kind = Kind::time, .only_single = true},
         {.title = "updated", .field = "updated_at", .kind = Kind::time},
         {.title = "url", .field = "url"},
@@ -180,14 +187,57 @@ Result<> list_pull_requests(Context& context) {
                      "No pull requests. One is opened when a branch is approved: hone review list.");
 }
 
+std::string pull_request_path(const Context& context, const std::vector<std::string>& rest = {}) {
+    std::vector<std::string> parts{context.value_or_empty("PR")};
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    return path_of("/v1/pull_requests", parts);
+}
+
 Result<> show_pull_request(Context& context) {
-    return show_record(context, TRY(context.remote.get(path_of("/v1/pull_requests", {context.value_or_empty("PR")}))),
-                       pull_request_columns());
+    const json::Value shown = TRY(context.remote.get(pull_request_path(context)));
+    TRY(show_record(context, shown, pull_request_columns()));
+    if (context.json()) return {};
+    std::string text;
+    for (const json::Value& commit : shown.as_object().at("their_commits").as_array())
+        text += (text.empty() ? "\nCommits of people on the branch\n" : "") + std::string("  ") +
+                safe_line(text_of(commit, "id").substr(0, 12) + "  " + text_of(commit, "author") + "  " +
+                          text_of(commit, "title")) +
+                "\n";
+    const Items events = TRY(context.remote.list_whole(pull_request_path(context, {"events"}), {}));
+    if (!events.items.empty()) text += "\nHistory\n";
+    for (const json::Value& event : events.items)
+        text += "  " + text_of(event, "created_at").substr(0, 19) + "Z  " + text_of(event, "kind") + "  " +
+                safe_line(text_of(event, "message")) + "\n";
+    context.console.print(text);
+    return {};
+}
+
+Result<> list_pull_request_comments(Context& context) {
+    return show_list(context, pull_request_path(context, {"comments"}), {},
+                     {{.title = "author", .field = "author"},
+                      {.title = "file", .field = "path"},
+                      {.title = "line", .field = "line", .kind = Kind::number},
+                      {.title = "comment", .field = "body"}},
+                     "No comments on the forge.");
+}
+
+Result<> cancel_pull_request(Context& context) {
+    const json::Value done = TRY(context.remote.post(pull_request_path(context, {"cancel"}), json::Object{}));
+    return show_done(context, done, "Cancelled. The branch waits for a review again.");
+}
+
+Result<> abandon_pull_request(Context& context) {
+    const json::Value done = TRY(context.remote.post(pull_request_path(context, {"abandon"}), json::Object{}));
+    return show_done(context, done, "Abandoned. Hone no longer follows it; it is unchanged on the forge.");
+}
+
+Result<> take_over_pull_request(Context& context) {
+    const json::Value done = TRY(context.remote.post(pull_request_path(context, {"take_over"}), json::Object{}));
+    return show_done(context, done, "The session receives the commits. It pushes a new revision for review.");
 }
 
 Result<> sync_pull_request(Context& context) {
-    const json::Value woken =
-        TRY(context.remote.post(path_of("/v1/pull_requests", {context.value_or_empty("PR"), "sync"}), json::Object{}));
+    const json::Value woken = TRY(context.remote.post(pull_request_path(context, {"sync"}), json::Object{}));
     return show_done(context, woken, "The pull request is checked now: hone pr show " + context.value_or_empty("PR"));
 }
 
@@ -244,17 +294,35 @@ std::vector<Command> review_commands() {
                      {.name = "--state",
                       .value = "STATE",
                       .doc = "Only pull requests in this state.",
-                      .choices = {"queued", "pushed", "open", "merged", "closed", "only_pushed", "failed"}}},
+                      .choices = {"queued", "pushed", "open", "merged", "closed", "only_pushed", "failed", "cancelled",
+                                  "abandoned"}}},
          .lists = true,
          .run = list_pull_requests},
         {.path = "pr show",
-         .summary = "Show a pull request.",
+         .summary = "Show a pull request and its history.",
          .arguments = {pull_request_argument},
          .run = show_pull_request},
         {.path = "pr sync",
          .summary = "Check a pull request now: retry what failed, and read its state from the forge.",
          .arguments = {pull_request_argument},
          .run = sync_pull_request},
+        {.path = "pr comments",
+         .summary = "List what people wrote about a pull request on the forge.",
+         .arguments = {pull_request_argument},
+         .lists = true,
+         .run = list_pull_request_comments},
+        {.path = "pr take-over",
+         .summary = "Give the session the commits that people pushed to the branch on the forge.",
+         .arguments = {pull_request_argument},
+         .run = take_over_pull_request},
+        {.path = "pr cancel",
+         .summary = "Withdraw what was approved and is not on the forge yet. The branch waits for a review again.",
+         .arguments = {pull_request_argument},
+         .run = cancel_pull_request},
+        {.path = "pr abandon",
+         .summary = "Stop following a pull request. It is unchanged on the forge.",
+         .arguments = {pull_request_argument},
+         .run = abandon_pull_request},
     };
     const std::vector<Command> decisions = decision_commands("review");
     commands.insert(commands.end(), decisions.begin(), decisions.end());

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { CreateRepo, ForgeHook, PushedBranch, Ref, Repo } from "../../api_types";
+import type { CreateRepo, ForgeHook, PushedBranch, Ref, Repo, RepoCheck } from "../../api_types";
 import { byte_size, plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages, use_refresh } from "../../load";
@@ -92,8 +92,11 @@ function RepoFields({
         placeholder="https://github.com/example/shop"
         value={draft.url}
         on_input={(url) => change({ url })}
-        hint={fixed ? undefined : "An https address without user or token. Credentials are stored in a skill."}
-        disabled={fixed}
+        hint={
+          fixed
+            ? "Change it when the repository was renamed or moved."
+            : "An https address without user or token. Credentials are stored in a skill."
+        }
         required
         first={!fixed}
       />
@@ -308,8 +311,9 @@ function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
         title="Save"
         on_cancel={on_close}
         submit={async () => {
-          const { name, default_ref, skill, path_scope, allow_private } = draft;
+          const { url, name, default_ref, skill, path_scope, allow_private } = draft;
           const body = {
+            ...(url.trim() === repo.url ? {} : { url: url.trim() }),
             name: name.trim(),
             default_ref: default_ref.trim(),
             skill,
@@ -323,6 +327,33 @@ function EditRepo({ repo, on_close }: { repo: Repo; on_close: () => void }) {
       >
         <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed />
       </Form>
+    </Dialog>
+  );
+}
+
+/** What the credential can do on the forge, tried now. */
+function CheckDialog({ repo, on_close }: { repo: Repo; on_close: () => void }) {
+  const load = use_load(`repo_check/${repo.id}`, () => api.post<RepoCheck[]>(`${repo_route(repo.id)}/check`, {}));
+  const tones = { passed: "done", failed: "failed", skipped: "off" } as const;
+  return (
+    <Dialog title={`Access to ${repo.name}`} on_close={on_close}>
+      <Data load={load} retry={() => void reload("repo_check/")}>
+        {(checks) => (
+          <Facts
+            rows={checks.map((check) => [
+              check.name.replaceAll("_", " "),
+              <span key={check.name}>
+                <State tone={tones[check.result]} text={check.result} /> {check.message}
+              </span>,
+            ])}
+          />
+        )}
+      </Data>
+      <div class="form-actions">
+        <button type="button" class="primary" onClick={on_close}>
+          Done
+        </button>
+      </div>
     </Dialog>
   );
 }
@@ -363,7 +394,8 @@ function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void })
 }
 
 function RepoActions({ repo }: { repo: Repo }) {
-  const [dialog, set_dialog] = useState<"edit" | "hook" | "delete" | null>(null);
+  const [dialog, set_dialog] = useState<"edit" | "hook" | "check" | "delete" | null>(null);
+  const [abandon, set_abandon] = useState(false);
   const { busy, attempt } = use_action();
   const fetch_now = attempt("Could not fetch", async () => {
     try {
@@ -385,18 +417,27 @@ function RepoActions({ repo }: { repo: Repo }) {
       <button type="button" onClick={() => set_dialog("hook")}>
         Webhook…
       </button>
+      <button type="button" onClick={() => set_dialog("check")}>
+        Check access…
+      </button>
       <button type="button" class="danger" onClick={() => set_dialog("delete")}>
         Delete…
       </button>
       {dialog === "hook" && <WebhookDialog repo={repo} on_close={() => set_dialog(null)} />}
+      {dialog === "check" && <CheckDialog repo={repo} on_close={() => set_dialog(null)} />}
       {dialog === "edit" && <EditRepo repo={repo} on_close={() => set_dialog(null)} />}
       {dialog === "delete" && (
         <Confirm
           title={`Delete ${repo.name}`}
           consequence="Its mirror on this server is deleted. A preset with its address registers it again with its next run. The repository on the forge is not changed."
-          action="Delete repository"
+          action={abandon ? "Abandon its pull requests and delete" : "Delete repository"}
           run={async () => {
-            await api.delete(repo_route(repo.id));
+            try {
+              await api.delete(`${repo_route(repo.id)}${abandon ? "?abandon=true" : ""}`);
+            } catch (error) {
+              set_abandon(true); // the message names its open pull requests; a second try abandons them
+              throw error;
+            }
             await repos_changed();
             navigate(repos_page());
           }}

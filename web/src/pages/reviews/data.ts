@@ -1,7 +1,15 @@
 // Shared by the review pages: API routes, words and colours.
 
 import { api, segment } from "../../api";
-import type { Comment, DiffView, PullRequestState, ReviewItem, ReviewState, VerificationState } from "../../api_types";
+import type {
+  Comment,
+  DiffView,
+  PullRequest,
+  PullRequestState,
+  ReviewItem,
+  ReviewState,
+  VerificationState,
+} from "../../api_types";
 import { reload } from "../../load";
 import { space } from "../../login";
 import type { IconName } from "../../parts/icon";
@@ -70,6 +78,8 @@ export const pull_request_words: Record<PullRequestState, string> = {
   closed: "closed",
   only_pushed: "pushed",
   failed: "failed",
+  cancelled: "cancelled",
+  abandoned: "abandoned",
 };
 
 export const pull_request_tones: Record<PullRequestState, Tone> = {
@@ -80,7 +90,25 @@ export const pull_request_tones: Record<PullRequestState, Tone> = {
   closed: "off",
   only_pushed: "done",
   failed: "failed",
+  cancelled: "off",
+  abandoned: "off",
 };
+
+/** What people did with the branch on the forge. */
+export const people_words: Record<string, string> = {
+  commits_added: "people added commits",
+  force_pushed: "people force-pushed the branch",
+};
+
+/** Whether something approved is not on the forge yet. */
+export const can_cancel = (pr: PullRequest) =>
+  pr.state === "queued" ||
+  pr.state === "pushed" ||
+  pr.state === "failed" ||
+  (pr.state === "open" && (pr.update_state === "pending" || pr.update_state === "failed"));
+
+export const can_abandon = (pr: PullRequest) =>
+  pr.state === "queued" || pr.state === "pushed" || pr.state === "failed" || pr.state === "open";
 
 /** Groups comments into threads, in the order of their first comments. */
 export function threads_of(comments: Comment[]): Thread[] {

@@ -1,6 +1,6 @@
 // The overview of a review: flags, verification results, commits, decisions, pull request, evidence of the same run.
 
-import type { Artifact, ReviewView, Revision, VerificationRun } from "../../api_types";
+import type { Artifact, PullRequest, ReviewView, Revision, VerificationRun } from "../../api_types";
 import { duration } from "../../lib/format/number";
 import { use_load } from "../../load";
 import { Id } from "../../parts/copy";
@@ -13,6 +13,7 @@ import { set_query } from "../../router";
 import { TextContent } from "../runs/artifacts";
 import { list_artifacts } from "../runs/data";
 import {
+  people_words,
   pull_request_tones,
   pull_request_words,
   review_tones,
@@ -167,8 +168,39 @@ export function PullRequestNote({ review }: { review: ReviewView }) {
       {pr.draft && pr.state === "open" && <span class="tag">draft</span>}
       {pr.checks !== "" && <span class="tag">checks {pr.checks}</span>}
       {pr.forge_review !== "" && <span class="tag">{pr.forge_review.replaceAll("_", " ")}</span>}
+      {pr.mergeable === "conflicts" && <span class="tag">conflicts</span>}
+      {pr.update_state === "pending" && <span class="tag">update pending</span>}
+      {pr.update_state === "failed" && <span class="tag">update failed</span>}
       {pr.error !== "" && <p>{pr.error}</p>}
+      {pr.people !== "" && <TheirCommits pr={pr} />}
+      {review.earlier_pull_requests.length > 0 && (
+        <p class="soft">
+          Earlier:{" "}
+          {review.earlier_pull_requests
+            .map((one) => `${one.number === null ? one.branch : `#${one.number}`} ${pull_request_words[one.state]}`)
+            .join(", ")}
+        </p>
+      )}
     </Note>
+  );
+}
+
+/** Commits that people pushed to the branch on the forge. They are never overwritten. */
+export function TheirCommits({ pr }: { pr: PullRequest }) {
+  return (
+    <>
+      <p>{people_words[pr.people] ?? pr.people}:</p>
+      <ul class="plain-list">
+        {pr.their_commits.map((commit) => (
+          <li key={commit.id}>
+            <Id id={commit.id} /> <Visible text={commit.title} />{" "}
+            <span class="soft">
+              <Visible text={commit.author} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -190,7 +222,9 @@ function History({ review }: { review: ReviewView }) {
         <>
           <State tone={review_tones[decision.decision]} text={review_words[decision.decision]} /> by {decision.reviewer}
           {decision.revision > 0 && <span class="soft"> on revision {decision.revision}</span>}
-          {decision.decision === "approved" && !decision.counts && <span class="tag">outdated</span>}
+          {decision.decision === "approved" && !decision.counts && (
+            <span class="tag">{decision.withdrawn_at === null ? "outdated" : "withdrawn"}</span>
+          )}
           {decision.allow_protected && <span class="tag">flags allowed</span>}
           {decision.comment !== "" && <p class="soft">{decision.comment}</p>}
         </>
