@@ -36,7 +36,8 @@ TEST_CASE("a worker with a model reads sampled traces: its report is checked ent
         settings.sampled_traces = int64_t{4};
         CHECK(outcome(check_settings(settings)) == "invalid"); // no preset
         run::Settings worker_settings;
-        worker_settings.harness = "codex";
+        worker_settings.harness = "command";
+        worker_settings.command = std::vector<std::string>{"/bin/true"};
         must(shop.presets.create(world.admin, world.space, "reader", "", worker_settings));
         settings.preset = "reader";
         shop.enable(settings);
