@@ -107,7 +107,8 @@ Result<std::optional<std::string>> Projects::name(sql::Transaction& transaction,
 }
 
 Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,
-                                     const std::optional<std::string>& name_contains, const PageRequest& page) const {
+                                     const std::optional<std::string>& name_contains, const PageRequest& page,
+                                     bool include_hidden) const {
     TRY(caller.require(Permission::project_read, space));
     const std::string after = TRY(page.after());
     std::string sql = std::string(select_project) + " WHERE space_id = ? AND id > ?";
@@ -119,6 +120,7 @@ Result<Page<Project>> Projects::list(const Caller& caller, const SpaceId& space,
         values.push_back(sql::to_value(caller.permissions_in(space).has(Permission::project_bind)));
         values.push_back(sql::to_value(caller.principal()));
     }
+    if (!include_hidden) sql += " AND hidden = 0";
     if (!caller.bound_project.empty()) {
         sql += " AND id = ?";
         values.push_back(sql::to_value(caller.bound_project));
@@ -168,7 +170,30 @@ Result<Project> Projects::find_or_create_for_traces(const Caller& caller, const 
     return found;
 }
 
-Result<Project> Projects::insert(const Caller& caller, const Project& project) {
+Result<Project> Projects::create_for_experiment(const Caller& caller, const SpaceId& space, const std::string& name) {
+    TRY(caller.require(Permission::experiment_write, space));
+    Project project;
+    project.name = TRY(checked_name("name", name));
+    project.space_id = space;
+    project.retention_days = 90;
+    return insert(caller, project, true);
+}
+
+Result<> Projects::remove_for_experiment(const Caller& caller, const ProjectId& id) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT space_id, name FROM projects WHERE id = ? AND hidden = 1", id));
+        if (rows.empty()) return {};
+        const auto space = rows.front().id<SpaceTag>(0);
+        TRY(caller.require(Permission::experiment_write, space));
+        TRY(transaction.execute("DELETE FROM projects WHERE id = ?", id));
+        TRY(transaction.execute("INSERT INTO deleted_projects (id, space_id, name, deleted_at) VALUES (?,?,?,?)", id,
+                                space, rows.front().text(1), m_clock.now()));
+        return m_audit.record(transaction, caller,
+                              {"project_delete", space, id.text(), {{"name", rows.front().text(1)}}});
+    });
+}
+
+Result<Project> Projects::insert(const Caller& caller, const Project& project, bool is_hidden) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<Project> {
         const auto taken = TRY(transaction.query("SELECT id FROM projects WHERE space_id = ? AND name = ?",
                                                  project.space_id, project.name));
@@ -177,9 +202,9 @@ Result<Project> Projects::insert(const Caller& caller, const Project& project) {
         made.id = make_id<ProjectTag>(m_clock);
         made.created_at = m_clock.now();
         TRY(transaction.execute("INSERT INTO projects (id, space_id, name, description, restricted, retention_days, "
-                                "created_at) VALUES (?,?,?,?,?,?,?)",
+                                "created_at, hidden) VALUES (?,?,?,?,?,?,?,?)",
                                 made.id, made.space_id, made.name, made.description, made.restricted,
-                                made.retention_days, made.created_at));
+                                made.retention_days, made.created_at, is_hidden));
         // The creator of a restricted project can see it.
         if (made.restricted && caller.kind != CallerKind::system)
             TRY(transaction.execute("INSERT INTO bindings (project_id, principal, role, created_at) VALUES (?,?,?,?)",

@@ -28,8 +28,10 @@ public:
           m_clock(clock),
           m_audit(audit) {}
 
+    // Projects of experiments only with `include_hidden`.
     Result<Page<Project>> list(const Caller& caller, const SpaceId& space,
-                               const std::optional<std::string>& name_contains, const PageRequest& page) const;
+                               const std::optional<std::string>& name_contains, const PageRequest& page,
+                               bool include_hidden = false) const;
     // By id, or by name within `space`. Checks the permission in the project; not_found when the caller may not see it.
     Result<Project> find(const Caller& caller, const SpaceId& space, std::string_view id_or_name,
                          Permission permission = Permission::project_read) const;
@@ -37,6 +39,10 @@ public:
                            const std::string& description, bool restricted, std::optional<int64_t> retention_days);
     // The project that traces are sent to; made on first use. Needs trace_write, and nothing else to make it.
     Result<Project> find_or_create_for_traces(const Caller& caller, const SpaceId& space, const std::string& name);
+    // The hidden project of an experiment, for the traces of its runs; its spans are kept for 90 days.
+    Result<Project> create_for_experiment(const Caller& caller, const SpaceId& space, const std::string& name);
+    // Harmless when it is gone already, or is not hidden.
+    Result<> remove_for_experiment(const Caller& caller, const ProjectId& id);
     Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);
     // Invisible immediately; the data is deleted later (purge).
     Result<> remove(const Caller& caller, const ProjectId& id);
@@ -69,7 +75,7 @@ public:
     Result<int64_t> purge();
 
 private:
-    Result<Project> insert(const Caller& caller, const Project& wanted);
+    Result<Project> insert(const Caller& caller, const Project& wanted, bool is_hidden = false);
     Result<Project> find_row(const std::string& condition, std::span<const sql::Value> values) const;
 
     sql::Database& m_database;

@@ -21,7 +21,7 @@ struct ListProjects {
         Field{"limit", &ListProjects::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListProjects::cursor, "next_cursor of the previous response."},
         Field{"include_experiment_projects", &ListProjects::include_experiment_projects,
-              "Accepted for Phoenix clients."},
+              "Also the projects with the traces of experiments."},
         Field{"include_dataset_evaluator_projects", &ListProjects::include_dataset_evaluator_projects,
               "Accepted for Phoenix clients."},
     };
@@ -72,7 +72,8 @@ Result<access::ProjectId> id_in_path(const Call& call, const InSpace& query, acc
 Result<List<access::Project>> list_projects(const Call& call, const ListProjects& query) {
     const auto space = TRY(space_of(call, query.space));
     return call.access().projects.list(call.caller, space, query.name_contains,
-                                       TRY(page_of(query.limit, query.cursor)));
+                                       TRY(page_of(query.limit, query.cursor)),
+                                       query.include_experiment_projects.value_or(false));
 }
 
 Result<One<access::Project>> create_project(const Call& call, const InSpace& query, const CreateProject& body) {

@@ -1,0 +1,124 @@
+// An experiment: the examples of a dataset version run through something, repeated and evaluated. Values only; any
+// thread.
+#pragma once
+
+#include "evaluate/datasets/dataset.h"
+
+namespace hone::evaluate {
+
+struct ExperimentTag {
+    static constexpr std::string_view kind = "experiment";
+};
+struct ExperimentRunTag {
+    static constexpr std::string_view kind = "experimentrun";
+};
+struct ExperimentEvalTag {
+    static constexpr std::string_view kind = "experimenteval";
+};
+struct ExperimentMarkTag {
+    static constexpr std::string_view kind = "experimenttag";
+};
+using ExperimentId = Id<ExperimentTag>;
+using ExperimentRunId = Id<ExperimentRunTag>;
+using ExperimentEvalId = Id<ExperimentEvalTag>;
+using ExperimentMarkId = Id<ExperimentMarkTag>;
+
+struct Experiment {
+    ExperimentId id;
+    DatasetId dataset_id;
+    DatasetVersionId version_id;
+    access::SpaceId space_id;
+    int64_t version = 0; // number of the dataset version
+    std::string name;
+    std::string description;
+    json::Value metadata = json::Object{};
+    int64_t repetitions = 1;
+    access::ProjectId project_id;
+    std::string project_name; // where the traces of its runs go
+    int64_t example_count = 0;
+    std::string created_by;
+    Time created_at{};
+    Time updated_at{};
+    // Of now.
+    int64_t successful_runs = 0;
+    int64_t failed_runs = 0;
+    int64_t missing_runs() const { return example_count * repetitions - successful_runs - failed_runs; }
+};
+
+struct NewExperiment {
+    std::optional<std::string> name{};
+    std::string description{};
+    json::Value metadata = json::Object{};
+    int64_t repetitions = 1;
+    int64_t version = INT64_MAX;       // number; the largest: the newest one
+    std::vector<std::string> splits{}; // names or ids; none: all examples
+};
+
+struct ExperimentChange {
+    std::optional<std::string> name{};
+    std::optional<std::string> description{};
+    std::optional<json::Value> metadata{};
+};
+
+struct ExperimentRun {
+    ExperimentRunId id;
+    ExperimentId experiment_id;
+    ExampleId example_id;
+    int64_t repetition = 1;
+    std::string output = "null"; // JSON
+    std::optional<std::string> error;
+    std::optional<std::string> trace_id;
+    Time started_at{};
+    Time ended_at{};
+};
+
+enum class AnnotatorKind { llm, code, human };
+constexpr auto enum_names(AnnotatorKind) {
+    return std::array{EnumName{AnnotatorKind::llm, "llm"}, EnumName{AnnotatorKind::code, "code"},
+                      EnumName{AnnotatorKind::human, "human"}};
+}
+
+// The eval of a run: a label, a score, or why there is none.
+struct ExperimentEval {
+    ExperimentEvalId id;
+    ExperimentRunId run_id;
+    std::string name;
+    AnnotatorKind kind = AnnotatorKind::code;
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::optional<std::string> explanation;
+    std::optional<std::string> error;
+    json::Value metadata = json::Object{};
+    std::optional<std::string> trace_id;
+    Time started_at{};
+    Time ended_at{};
+};
+
+// An example with repetitions that are missing or failed.
+struct IncompleteRun {
+    Example example;
+    std::vector<int64_t> repetitions;
+};
+
+// A run without some of the wanted evals.
+struct IncompleteEvaluation {
+    ExperimentRun run;
+    Example example;
+    std::vector<std::string> names;
+};
+
+// A run with its example and its evals.
+struct RunRecord {
+    ExperimentRun run;
+    Example example;
+    std::vector<ExperimentEval> evals;
+};
+
+// Marks one experiment of a dataset, such as the baseline.
+struct ExperimentMark {
+    ExperimentMarkId id;
+    std::string name;
+    std::string description;
+};
+
+} // namespace hone::evaluate

@@ -1,0 +1,72 @@
+// Experiments on datasets: created with a frozen set of examples; runs and evals are stored as clients send them, and
+// what is missing or failed is listed, so that a client can resume. A run is stored once: a second one for the same
+// example and repetition replaces a failed one and conflicts with a good one. Thread-safe.
+#pragma once
+
+#include "evaluate/datasets/datasets.h"
+#include "evaluate/experiments/experiment.h"
+
+namespace hone::evaluate {
+
+constexpr int64_t most_repetitions = 1000;
+constexpr size_t largest_output = 4 << 20; // bytes of JSON
+constexpr size_t largest_eval_text = 8 << 20;
+
+class Experiments {
+public:
+    Experiments(sql::Database& database, const Clock& clock, access::Access& access, Datasets& datasets)
+        : m_database(database),
+          m_clock(clock),
+          m_access(access),
+          m_datasets(datasets) {}
+
+    Result<Experiment> create(const access::Caller& caller, const DatasetId& dataset, const NewExperiment& wanted);
+    Result<Experiment> find(const access::Caller& caller, const ExperimentId& id,
+                            access::Permission permission = access::Permission::dataset_read) const;
+    // Of a dataset, newest first.
+    Result<access::Page<Experiment>> list(const access::Caller& caller, const DatasetId& dataset,
+                                          const access::PageRequest& page) const;
+    // The one with this tag, or this name (the newest), in a dataset.
+    Result<Experiment> find_by_name(const access::Caller& caller, const DatasetId& dataset,
+                                    std::string_view tag_or_name) const;
+    Result<Experiment> update(const access::Caller& caller, const ExperimentId& id, const ExperimentChange& change);
+    // `with_project`: the traces of its runs too.
+    Result<> remove(const access::Caller& caller, const ExperimentId& id, bool with_project);
+    // The dataset with its experiments and their traces.
+    Result<> remove_dataset(const access::Caller& caller, const DatasetId& dataset);
+
+    Result<ExperimentRunId> add_run(const access::Caller& caller, ExperimentRun run);
+    Result<ExperimentEvalId> set_eval(const access::Caller& caller, ExperimentEval eval);
+
+    // In the order in which they were stored; `after` is the id of a run or empty.
+    Result<std::vector<ExperimentRun>> runs(const access::Caller& caller, const ExperimentId& id,
+                                            const std::string& after, int64_t limit) const;
+    // By example and repetition; `after` is the position of an example.
+    Result<std::vector<RunRecord>> records(const access::Caller& caller, const ExperimentId& id, int64_t after,
+                                           int64_t examples) const;
+    // The position of the last of so many examples after `after`, for the next call of records(); absent at the end.
+    Result<std::optional<int64_t>> next_position(const access::Caller& caller, const ExperimentId& id, int64_t after,
+                                                 int64_t examples) const;
+    Result<access::Page<IncompleteRun>> incomplete_runs(const access::Caller& caller, const ExperimentId& id,
+                                                        const access::PageRequest& page) const;
+    Result<access::Page<IncompleteEvaluation>> incomplete_evaluations(const access::Caller& caller,
+                                                                      const ExperimentId& id,
+                                                                      const std::vector<std::string>& names,
+                                                                      const access::PageRequest& page) const;
+
+    Result<std::vector<ExperimentMark>> tags(const access::Caller& caller, const ExperimentId& id) const;
+    // Moves the tag to this experiment when another one of the dataset has it.
+    Result<ExperimentMark> set_tag(const access::Caller& caller, const ExperimentId& id, const std::string& name,
+                                   const std::string& description);
+    Result<> remove_tag(const access::Caller& caller, const ExperimentId& id, std::string_view name_or_id);
+
+private:
+    Result<std::vector<Example>> examples_at(const ExperimentId& id, int64_t after, int64_t limit) const;
+
+    sql::Database& m_database;
+    const Clock& m_clock;
+    access::Access& m_access;
+    Datasets& m_datasets;
+};
+
+} // namespace hone::evaluate

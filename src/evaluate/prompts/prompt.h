@@ -1,0 +1,60 @@
+// A prompt: a template with model settings. Its versions are immutable; tags point at versions. Values only; any
+// thread.
+#pragma once
+
+#include "access/caller.h"
+#include "json/json.h"
+
+namespace hone::evaluate {
+
+struct PromptTag {
+    static constexpr std::string_view kind = "prompt";
+};
+struct PromptVersionTag {
+    static constexpr std::string_view kind = "promptversion";
+};
+struct PromptMarkTag {
+    static constexpr std::string_view kind = "prompttag";
+};
+using PromptId = Id<PromptTag>;
+using PromptVersionId = Id<PromptVersionTag>;
+using PromptMarkId = Id<PromptMarkTag>;
+
+struct Prompt {
+    PromptId id;
+    access::SpaceId space_id;
+    std::string name;
+    std::string description;
+    json::Value metadata = json::Object{};
+    std::optional<PromptId> source_id;
+    Time created_at{};
+};
+
+struct PromptVersion {
+    PromptVersionId id;
+    PromptId prompt_id;
+    int64_t number = 0;
+    json::Value content; // model_provider, model_name, template, …; without null
+    std::string created_by;
+    Time created_at{};
+};
+
+struct NewPrompt {
+    std::string name;
+    std::optional<std::string> description{};
+    json::Value metadata = json::Object{};
+    std::optional<PromptId> source{};
+};
+
+struct PromptChange {
+    std::optional<std::string> description{};
+    std::optional<json::Value> metadata{};
+};
+
+struct PromptMark {
+    PromptMarkId id;
+    std::string name;
+    std::string description;
+};
+
+} // namespace hone::evaluate

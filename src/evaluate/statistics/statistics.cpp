@@ -1,0 +1,255 @@
+#include "evaluate/statistics/statistics.h"
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace hone::evaluate {
+
+namespace {
+
+// z of 97.5 % plus z of 80 %.
+constexpr double detection = 1.959963985 + 0.8416212336;
+
+// xoshiro256++, seeded by splitmix64: the same numbers on every machine.
+class Random {
+public:
+    explicit Random(uint64_t seed) {
+        for (uint64_t& word : m_state) {
+            seed += 0x9e3779b97f4a7c15;
+            uint64_t mixed = seed;
+            mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+            mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+            word = mixed ^ (mixed >> 31);
+        }
+    }
+    uint64_t next() {
+        const uint64_t result = rotate(m_state[0] + m_state[3], 23) + m_state[0];
+        const uint64_t shifted = m_state[1] << 17;
+        m_state[2] ^= m_state[0];
+        m_state[3] ^= m_state[1];
+        m_state[1] ^= m_state[2];
+        m_state[0] ^= m_state[3];
+        m_state[2] ^= shifted;
+        m_state[3] = rotate(m_state[3], 45);
+        return result;
+    }
+    // Below `bound`, which is less than 2^32.
+    size_t below(uint64_t bound) { return static_cast<size_t>((next() >> 32) * bound >> 32); }
+
+private:
+    static uint64_t rotate(uint64_t value, int by) { return value << by | value >> (64 - by); }
+    uint64_t m_state[4];
+};
+
+double sum_of(std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+double deviation_of(std::span<const double> values, double mean, double divisor) {
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return std::sqrt(squares / divisor);
+}
+
+double quantile_of(std::vector<double>& sorted, double share) {
+    const double place = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (sorted[above] - sorted[below]) * (place - static_cast<double>(below));
+}
+
+// Every combination of signs, each one flip from the last (Gray code).
+double exact_sign_flip(std::span<const double> differences) {
+    const double observed = std::abs(sum_of(differences));
+    const double tolerance = 1e-9 * (1 + observed);
+    std::vector<double> signed_values(differences.begin(), differences.end());
+    const uint64_t combinations = uint64_t{1} << differences.size();
+    double sum = sum_of(differences);
+    uint64_t extreme = 0;
+    for (uint64_t i = 1;; ++i) {
+        extreme += std::abs(sum) >= observed - tolerance;
+        if (i == combinations) break;
+        const auto place = static_cast<size_t>(__builtin_ctzll(i));
+        sum -= 2 * signed_values[place];
+        signed_values[place] = -signed_values[place];
+    }
+    return static_cast<double>(extreme) / static_cast<double>(combinations);
+}
+
+double sampled_sign_flip(std::span<const double> differences, Random& random, int64_t flips) {
+    const double observed = std::abs(sum_of(differences));
+    const double tolerance = 1e-9 * (1 + observed);
+    int64_t extreme = 0;
+    for (int64_t i = 0; i < flips; ++i) {
+        double sum = 0;
+        uint64_t signs = 0;
+        for (size_t at = 0; at < differences.size(); ++at) {
+            if (at % 64 == 0) signs = random.next();
+            sum += (signs & 1) != 0 ? differences[at] : -differences[at];
+            signs >>= 1;
+        }
+        extreme += std::abs(sum) >= observed - tolerance;
+    }
+    return static_cast<double>(extreme + 1) / static_cast<double>(flips + 1);
+}
+
+void bootstrap(std::span<const double> differences, Random& random, int64_t resamples, Paired& result) {
+    std::vector<double> means;
+    means.reserve(static_cast<size_t>(resamples));
+    const auto count = static_cast<uint64_t>(differences.size());
+    for (int64_t i = 0; i < resamples; ++i) {
+        double sum = 0;
+        for (uint64_t drawn = 0; drawn < count; ++drawn) sum += differences[random.below(count)];
+        means.push_back(sum / static_cast<double>(count));
+    }
+    const double center = sum_of(means) / static_cast<double>(means.size());
+    result.bootstrap_error = deviation_of(means, center, static_cast<double>(means.size()));
+    std::sort(means.begin(), means.end());
+    result.interval = Interval{quantile_of(means, 0.025), quantile_of(means, 0.975)};
+}
+
+double chi_squared_p(double statistic) {
+    if (statistic <= 0) return 1;
+    return boost::math::cdf(boost::math::complement(boost::math::chi_squared(1), statistic));
+}
+
+double choose_log(int64_t of, int64_t count) {
+    const auto n = static_cast<double>(of), k = static_cast<double>(count);
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+} // namespace
+
+Interval wilson(int64_t passes, int64_t of, double z) {
+    if (of <= 0) return {0, 1};
+    const auto n = static_cast<double>(of);
+    const double rate = static_cast<double>(passes) / n;
+    const double center = rate + z * z / (2 * n);
+    const double half = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
+    const double scale = 1 + z * z / n;
+    return {passes == 0 ? 0 : std::max(0.0, (center - half) / scale),
+            passes == of ? 1 : std::min(1.0, (center + half) / scale)};
+}
+
+Mean mean_of(std::span<const double> values) {
+    Mean result;
+    result.count = static_cast<int64_t>(values.size());
+    if (values.empty()) return result;
+    const auto n = static_cast<double>(values.size());
+    result.mean = sum_of(values) / n;
+    if (values.size() < 2) return result;
+    result.standard_error = deviation_of(values, result.mean, n - 1) / std::sqrt(n);
+    const double t = boost::math::quantile(boost::math::students_t(n - 1), 0.975);
+    result.interval = Interval{result.mean - t * result.standard_error, result.mean + t * result.standard_error};
+    return result;
+}
+
+double clustered_error(std::span<const std::vector<double>> clusters) {
+    double sum = 0, count = 0;
+    for (const auto& cluster : clusters) {
+        sum += sum_of(cluster);
+        count += static_cast<double>(cluster.size());
+    }
+    if (clusters.size() < 2 || count == 0) return 0;
+    const double mean = sum / count;
+    double squares = 0;
+    for (const auto& cluster : clusters) {
+        const double residual = sum_of(cluster) - mean * static_cast<double>(cluster.size());
+        squares += residual * residual;
+    }
+    const auto groups = static_cast<double>(clusters.size());
+    return std::sqrt(squares * groups / (groups - 1)) / count;
+}
+
+Paired paired_difference(std::span<const double> differences, uint64_t seed, int64_t resamples) {
+    Paired result;
+    result.pairs = static_cast<int64_t>(differences.size());
+    if (differences.empty()) return result;
+    const Mean mean = mean_of(differences);
+    result.mean = mean.mean;
+    if (differences.size() == 1) {
+        result.is_exact = true; // both signs are equally far from zero
+        return result;
+    }
+    if (differences.size() > largest_bootstrap) {
+        const double error = mean.standard_error;
+        result.bootstrap_error = error;
+        result.interval = Interval{mean.mean - normal_quantile * error, mean.mean + normal_quantile * error};
+        if (error > 0)
+            result.p =
+                2 * boost::math::cdf(boost::math::complement(boost::math::normal(), std::abs(mean.mean) / error));
+        else
+            result.p = mean.mean == 0 ? 1 : 0;
+        return result;
+    }
+    Random random(seed);
+    bootstrap(differences, random, resamples, result);
+    result.is_exact = differences.size() <= 20;
+    result.p = result.is_exact ? exact_sign_flip(differences) : sampled_sign_flip(differences, random, resamples);
+    return result;
+}
+
+double sign_test(int64_t positive, int64_t negative) {
+    const int64_t n = positive + negative;
+    if (n == 0) return 1;
+    const boost::math::binomial distribution(static_cast<double>(n), 0.5);
+    return std::min(1.0, 2 * boost::math::cdf(distribution, static_cast<double>(std::min(positive, negative))));
+}
+
+McNemar mcnemar(int64_t broken, int64_t fixed) {
+    McNemar result;
+    const int64_t n = broken + fixed;
+    if (n == 0) return result;
+    const double difference = std::abs(static_cast<double>(broken - fixed));
+    const double total = static_cast<double>(n);
+    result.chi_squared = difference * difference / total;
+    result.p = chi_squared_p(result.chi_squared);
+    const double corrected = std::max(0.0, difference - 1);
+    result.corrected_chi_squared = corrected * corrected / total;
+    result.corrected_p = chi_squared_p(result.corrected_chi_squared);
+    result.exact_p = sign_test(broken, fixed);
+    const boost::math::binomial distribution(total, 0.5);
+    const double at = boost::math::pdf(distribution, static_cast<double>(std::min(broken, fixed)));
+    result.mid_p = std::min(1.0, 2 * boost::math::cdf(distribution, static_cast<double>(std::min(broken, fixed))) - at);
+    return result;
+}
+
+std::vector<double> false_discovery_rates(std::span<const double> p_values) {
+    std::vector<size_t> order(p_values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
+    std::vector<double> rates(p_values.size());
+    double least = 1;
+    for (size_t rank = order.size(); rank-- > 0;) {
+        least =
+            std::min(least, p_values[order[rank]] * static_cast<double>(order.size()) / static_cast<double>(rank + 1));
+        rates[order[rank]] = least;
+    }
+    return rates;
+}
+
+double pass_at(int64_t runs, int64_t passes, int64_t k) {
+    if (runs - passes < k) return 1;
+    return 1 - std::exp(choose_log(runs - passes, k) - choose_log(runs, k));
+}
+
+double pass_all(int64_t runs, int64_t passes, int64_t k) {
+    if (passes < k) return 0;
+    return std::exp(choose_log(passes, k) - choose_log(runs, k));
+}
+
+int64_t pairs_needed(double variance, double difference) {
+    if (difference == 0) return INT64_MAX;
+    return static_cast<int64_t>(std::ceil(detection * detection * variance / (difference * difference)));
+}
+
+double smallest_difference(double variance, int64_t pairs) {
+    return pairs <= 0 ? 1 : detection * std::sqrt(variance / static_cast<double>(pairs));
+}
+
+} // namespace hone::evaluate
