@@ -7,7 +7,7 @@
 #include "access/page.h"
 #include "evaluate/datasets/dataset.h"
 
-#include <functional>
+#include <memory>
 
 namespace hone::evaluate {
 
@@ -19,6 +19,8 @@ constexpr int64_t newest_version = INT64_MAX; // instead of a number
 constexpr size_t largest_metadata = 64 << 10; // of a dataset, a split, an experiment
 Result<std::string> checked_title(std::string_view what, std::string_view name);
 Result<> check_metadata(std::string_view what, const json::Value& metadata);
+
+class ExampleImport;
 
 class Datasets {
 public:
@@ -36,6 +38,9 @@ public:
     // Whether the caller may upload to the space; for callers that read much before they upload.
     Result<> check_writer(const access::Caller& caller, const access::SpaceId& space) const;
     Result<Uploaded> upload(const access::Caller& caller, const access::SpaceId& space, Upload upload);
+    // An upload of any length that is added piece by piece (example_import.h).
+    Result<std::unique_ptr<ExampleImport>> begin_import(const access::Caller& caller, const access::SpaceId& space,
+                                                        const std::string& name, UploadAction action);
     Result<Dataset> update(const access::Caller& caller, const DatasetId& id, const DatasetChange& change);
     // With its experiments.
     Result<> remove(const access::Caller& caller, const DatasetId& id);

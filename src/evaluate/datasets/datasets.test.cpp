@@ -1,6 +1,6 @@
 // Datasets on both engines: uploads become versions, versions stay as they are.
-#include "evaluate/datasets/datasets.h"
 #include "access/testing.h"
+#include "evaluate/datasets/example_import.h"
 
 #include <thread>
 
@@ -228,6 +228,80 @@ TEST_CASE("two uploads of one name at the same time make one dataset") {
         CHECK(dataset.example_count == 4);
         CHECK(dataset.version == 4);
         CHECK(must(bench.datasets.examples(bench.world.admin, dataset.id, newest_version, {}, -1, 10)).size() == 4);
+    });
+}
+
+TEST_CASE("an import of any length is invisible until it is finished, and then one version") {
+    for_each_bench([](Bench& bench) {
+        const auto first =
+            must(bench.send(UploadAction::create, {example("a"), example("b", "two"), example("old", "x")}));
+        auto begin = [&](UploadAction action) {
+            return must(bench.datasets.begin_import(bench.world.admin, bench.world.space, "shop", action));
+        };
+        {
+            auto import = begin(UploadAction::append);
+            for (int i = 0; i < 2500; ++i) must(import->add(example("row " + std::to_string(i))));
+            CHECK(bench.texts(first.dataset) == "a b old");
+            // Not finished: nothing stays.
+        }
+        CHECK(bench.world.count("dataset_examples") == 3);
+        CHECK(bench.world.count("dataset_revisions") == 3);
+        auto import = begin(UploadAction::update);
+        must(import->add(example("a")));
+        must(import->add(example("B", "two", {"test"})));
+        for (int i = 0; i < 2500; ++i)
+            must(import->add(example("row " + std::to_string(i), "id " + std::to_string(i))));
+        CHECK(outcome(import->add(example("again", "two"))) == "invalid");
+        CHECK(bench.texts(first.dataset) == "a b old");
+        const auto done = must(import->finish());
+        CHECK(done.created == 2500);
+        CHECK(done.updated == 1);
+        CHECK(done.deleted == 1);
+        const auto dataset = must(bench.datasets.find(bench.world.admin, bench.world.space, "shop"));
+        CHECK(dataset.version == 2);
+        CHECK(dataset.example_count == 2502);
+        CHECK(bench.texts(first.dataset, 1) == "a b old");
+        CHECK(bench.texts(first.dataset).starts_with("a B row 0 row 1 "));
+        CHECK(must(bench.datasets.find_splits(bench.world.admin, first.dataset, {"test"})).front().example_count == 1);
+        auto same = begin(UploadAction::append);
+        must(same->add(example("a")));
+        CHECK(must(same->finish()).version == done.version);
+        // An id that comes twice in one file, in different groups.
+        auto doubled = begin(UploadAction::append);
+        must(doubled->add(example("one", "twice")));
+        for (int i = 0; i < 999; ++i) must(doubled->add(example("more " + std::to_string(i))));
+        must(doubled->add(example("two", "twice")));
+        CHECK(outcome(doubled->finish()) == "invalid");
+    });
+}
+
+TEST_CASE("an import fails when the dataset changes meanwhile, and what a killed server left is removed later") {
+    for_each_bench([](Bench& bench) {
+        const auto first = must(bench.send(UploadAction::create, {example("a")}));
+        {
+            auto import =
+                must(bench.datasets.begin_import(bench.world.admin, bench.world.space, "shop", UploadAction::append));
+            must(import->add(example("b")));
+            must(bench.send(UploadAction::append, {example("c")}));
+            CHECK(outcome(import->finish()) == "conflict");
+        }
+        CHECK(bench.texts(first.dataset) == "a c");
+        must(bench.world.database.execute(
+            "INSERT INTO dataset_examples (id, dataset_id, position, created_at) VALUES ('example_left', ?, 900, ?)",
+            first.dataset, bench.world.clock.now()));
+        must(bench.world.database.execute(
+            "INSERT INTO dataset_revisions (example_id, version, dataset_id, position, kind, replaced, content_hash, "
+            "input, output, metadata, created_at) VALUES ('example_left', 9223372036854775807, ?, 900, 'create', -7, "
+            "'', "
+            "'{}', '{}', '{}', ?)",
+            first.dataset, bench.world.clock.now()));
+        CHECK(bench.texts(first.dataset) == "a c");
+        bench.world.clock.advance(std::chrono::hours(25));
+        must(bench.datasets.begin_import(bench.world.admin, bench.world.space, "shop", UploadAction::append));
+        CHECK(bench.world.count("dataset_revisions") == 2);
+        const auto viewer = bench.world.join(bench.world.space, "viewer@example.com", Role::viewer);
+        CHECK(outcome(bench.datasets.begin_import(viewer, bench.world.space, "shop", UploadAction::append)) ==
+              "forbidden");
     });
 }
 

@@ -1,8 +1,6 @@
 // Uploads: incoming examples are matched with those of the newest version, and the differences become one new version.
 #include "access/names.h"
-#include "evaluate/content/canonical.h"
-#include "evaluate/datasets/dataset_rows.h"
-#include "evaluate/datasets/datasets.h"
+#include "evaluate/datasets/example_writes.h"
 
 #include <fmt/format.h>
 #include <set>
@@ -13,12 +11,6 @@ namespace hone::evaluate {
 using access::Caller, access::Permission, access::SpaceId;
 
 namespace {
-
-// An incoming example, checked and ready to be stored.
-struct Prepared {
-    std::string input, output, metadata; // JSON
-    std::string hash;
-};
 
 // An example that the dataset has, or had.
 struct Known {
@@ -37,34 +29,6 @@ struct Plan {
     std::vector<Outcome> outcomes;
     int64_t created = 0, patched = 0, deleted = 0;
 };
-
-constexpr size_t rows_at_once = 50;
-
-Result<std::vector<Prepared>> prepare(std::vector<NewExample>& examples, int64_t& redacted) {
-    std::vector<Prepared> all;
-    all.reserve(examples.size());
-    for (size_t i = 0; i < examples.size(); ++i) {
-        NewExample& example = examples[i];
-        const auto wrong = [&](std::string_view why) { return invalid(fmt::format("example {}: {}", i + 1, why)); };
-        if (!example.input.is_object()) return wrong("input must be an object");
-        if (!example.output.is_object()) return wrong("output must be an object");
-        if (!example.metadata.is_object()) return wrong("metadata must be an object");
-        if (example.example_id) {
-            if (example.example_id->empty() || example.example_id->size() > 500)
-                return wrong("its id must have 1 to 500 bytes");
-            if (!is_valid_utf8(*example.example_id) || example.example_id->find('\0') != std::string::npos)
-                return wrong("its id must be UTF-8 text without NUL");
-        }
-        for (json::Value* part : {&example.input, &example.output, &example.metadata})
-            redacted += remove_credentials(*part);
-        Prepared ready{json::print(example.input), json::print(example.output), json::print(example.metadata),
-                       content_hash(example.input, example.output, example.metadata)};
-        if (ready.input.size() + ready.output.size() + ready.metadata.size() > largest_example)
-            return wrong(fmt::format("it has more than {} MiB of JSON", largest_example >> 20));
-        all.push_back(std::move(ready));
-    }
-    return all;
-}
 
 Result<std::vector<Known>> known_examples(sql::Transaction& transaction, const DatasetId& dataset,
                                           std::unordered_map<std::string, size_t>& by_external) {
@@ -138,37 +102,6 @@ Result<Plan> match(std::vector<Known> known, const std::unordered_map<std::strin
     return plan;
 }
 
-// Inserts rows in groups: one statement each.
-class RowGroups {
-public:
-    // `insert` ends with VALUES.
-    RowGroups(sql::Transaction& transaction, std::string insert, size_t columns)
-        : m_transaction(transaction),
-          m_insert(std::move(insert)),
-          m_columns(columns) {}
-    template <class... Values>
-    Result<> add(const Values&... values) {
-        (m_values.push_back(sql::to_value(values)), ...);
-        if (m_values.size() >= rows_at_once * m_columns) TRY(flush());
-        return {};
-    }
-    Result<> flush() {
-        if (m_values.empty()) return {};
-        std::string sql = m_insert;
-        for (size_t row = 0; row < m_values.size() / m_columns; ++row)
-            sql += (row == 0 ? "(" : ", (") + sql::marks(m_columns) + ")";
-        TRY(m_transaction.run(sql, m_values));
-        m_values.clear();
-        return {};
-    }
-
-private:
-    sql::Transaction& m_transaction;
-    const std::string m_insert;
-    const size_t m_columns;
-    std::vector<sql::Value> m_values;
-};
-
 Result<> replace_revisions(sql::Transaction& transaction, const std::vector<std::string>& examples, int64_t version) {
     for (size_t first = 0; first < examples.size(); first += rows_at_once) {
         const size_t count = std::min(rows_at_once, examples.size() - first);
@@ -182,31 +115,11 @@ Result<> replace_revisions(sql::Transaction& transaction, const std::vector<std:
     return {};
 }
 
-// The ids of splits by name; those that are missing are made.
-Result<std::unordered_map<std::string, SplitId>> make_splits(sql::Transaction& transaction, const Clock& clock,
-                                                             const DatasetId& dataset, const Upload& upload) {
-    std::unordered_map<std::string, SplitId> ids;
-    for (const auto& row : TRY(transaction.query("SELECT name, id FROM dataset_splits WHERE dataset_id = ?", dataset)))
-        ids.emplace(row.text(0), row.id<SplitTag>(1));
-    for (const NewExample& example : upload.examples)
-        for (const std::string& name : example.splits) {
-            if (ids.contains(name)) continue;
-            const std::string checked = TRY(checked_title("the name of a split", name));
-            if (checked != name) return invalid("the name of a split must not begin or end with a space");
-            if (static_cast<int64_t>(ids.size()) >= most_splits)
-                return invalid(fmt::format("a dataset has at most {} splits", most_splits));
-            const SplitId id = make_id<SplitTag>(clock);
-            TRY(transaction.execute("INSERT INTO dataset_splits (id, dataset_id, name, description, color, metadata, "
-                                    "created_at, updated_at) VALUES (?, ?, ?, '', '#4f7cac', '{}', ?, ?)",
-                                    id, dataset, name, clock.now(), clock.now()));
-            ids.emplace(name, id);
-        }
-    return ids;
-}
-
 Result<> set_splits(sql::Transaction& transaction, const Clock& clock, const DatasetId& dataset, const Upload& upload,
                     const std::vector<std::string>& examples, const Plan& plan) {
-    const auto ids = TRY(make_splits(transaction, clock, dataset, upload));
+    std::set<std::string> names;
+    for (const NewExample& example : upload.examples) names.insert(example.splits.begin(), example.splits.end());
+    const auto ids = TRY(make_splits(transaction, clock, dataset, names));
     if (upload.action == UploadAction::update) {
         TRY(transaction.execute("DELETE FROM dataset_split_members WHERE split_id IN (SELECT id FROM dataset_splits "
                                 "WHERE dataset_id = ?)",
@@ -238,7 +151,9 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
                                upload.description->find('\0') != std::string::npos))
         return invalid("description must be UTF-8 text of at most 10000 bytes");
     Uploaded done;
-    const std::vector<Prepared> ready = TRY(prepare(upload.examples, done.redacted));
+    std::vector<Prepared> ready;
+    ready.reserve(upload.examples.size());
+    for (NewExample& example : upload.examples) ready.push_back(TRY(prepare(example, ready.size() + 1, done.redacted)));
     const Time now = m_clock.now();
     const DatasetId new_id = make_id<DatasetTag>(m_clock);
     const DatasetVersionId new_version = make_id<DatasetVersionTag>(m_clock);

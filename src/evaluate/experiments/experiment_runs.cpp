@@ -172,6 +172,15 @@ Result<std::optional<int64_t>> Experiments::next_position(const Caller& caller, 
     return std::optional(rows[rows.size() - 1].integer(0));
 }
 
+Result<std::vector<std::string>> Experiments::eval_names(const Caller& caller, const ExperimentId& id) const {
+    TRY(find(caller, id));
+    std::vector<std::string> names;
+    for (const auto& row :
+         TRY(m_database.query("SELECT DISTINCT name FROM experiment_evals WHERE experiment_id = ? ORDER BY name", id)))
+        names.push_back(row.text(0));
+    return names;
+}
+
 Result<Page<IncompleteRun>> Experiments::incomplete_runs(const Caller& caller, const ExperimentId& id,
                                                          const PageRequest& page) const {
     const Experiment of = TRY(find(caller, id));

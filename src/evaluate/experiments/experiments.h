@@ -47,6 +47,8 @@ public:
     // The position of the last of so many examples after `after`, for the next call of records(); absent at the end.
     Result<std::optional<int64_t>> next_position(const access::Caller& caller, const ExperimentId& id, int64_t after,
                                                  int64_t examples) const;
+    // The names of all its evals, sorted.
+    Result<std::vector<std::string>> eval_names(const access::Caller& caller, const ExperimentId& id) const;
     Result<access::Page<IncompleteRun>> incomplete_runs(const access::Caller& caller, const ExperimentId& id,
                                                         const access::PageRequest& page) const;
     Result<access::Page<IncompleteEvaluation>> incomplete_evaluations(const access::Caller& caller,

@@ -15,8 +15,8 @@ constexpr auto enum_names(FileFormat) {
 }
 
 // Columns by their meaning. Without any of input, output and metadata they are guessed: `input`, `output` and
-// `metadata` or columns that begin with `input.`; else a last column named like a correct answer is the output and the others
-// are the input. `id` is the id of the example, `split` or `splits` its splits.
+// `metadata` or columns that begin with `input.`; else a last column named like a correct answer is the output and the
+// others are the input. `id` is the id of the example, `split` or `splits` its splits.
 struct ColumnNames {
     std::vector<std::string> input{}, output{}, metadata{}, splits{};
     std::vector<std::string> flatten{}; // objects whose members stand for themselves

@@ -1,0 +1,102 @@
+// What uploads and imports share: examples checked and made ready, rows inserted in groups, splits made by name. For
+// the files of this folder.
+#pragma once
+
+#include "evaluate/content/canonical.h"
+#include "evaluate/datasets/dataset_rows.h"
+#include "evaluate/datasets/datasets.h"
+
+#include <fmt/format.h>
+#include <set>
+#include <unordered_map>
+
+namespace hone::evaluate {
+
+constexpr size_t rows_at_once = 50;
+
+// An incoming example, checked and ready to be stored.
+struct Prepared {
+    std::string input, output, metadata; // JSON
+    std::string hash;
+};
+
+// `number` is for messages.
+inline Result<Prepared> prepare(NewExample& example, size_t number, int64_t& redacted) {
+    const auto wrong = [&](std::string_view why) { return invalid(fmt::format("example {}: {}", number, why)); };
+    if (!example.input.is_object()) return wrong("input must be an object");
+    if (!example.output.is_object()) return wrong("output must be an object");
+    if (!example.metadata.is_object()) return wrong("metadata must be an object");
+    if (example.example_id) {
+        if (example.example_id->empty() || example.example_id->size() > 500)
+            return wrong("its id must have 1 to 500 bytes");
+        if (!is_valid_utf8(*example.example_id) || example.example_id->find('\0') != std::string::npos)
+            return wrong("its id must be UTF-8 text without NUL");
+    }
+    for (json::Value* part : {&example.input, &example.output, &example.metadata})
+        redacted += remove_credentials(*part);
+    Prepared ready{json::print(example.input), json::print(example.output), json::print(example.metadata),
+                   content_hash(example.input, example.output, example.metadata)};
+    if (ready.input.size() + ready.output.size() + ready.metadata.size() > largest_example)
+        return wrong(fmt::format("it has more than {} MiB of JSON", largest_example >> 20));
+    return ready;
+}
+
+// Inserts rows in groups: one statement each.
+class RowGroups {
+public:
+    // `insert` ends with VALUES; `end` follows the rows, such as ON CONFLICT.
+    RowGroups(sql::Transaction& transaction, std::string insert, size_t columns, std::string end = {})
+        : m_transaction(transaction),
+          m_insert(std::move(insert)),
+          m_end(std::move(end)),
+          m_columns(columns) {}
+    template <class... Values>
+    Result<> add(const Values&... values) {
+        (m_values.push_back(sql::to_value(values)), ...);
+        if (m_values.size() >= rows_at_once * m_columns) TRY(flush());
+        return {};
+    }
+    Result<> flush() {
+        if (m_values.empty()) return {};
+        std::string sql = m_insert;
+        for (size_t row = 0; row < m_values.size() / m_columns; ++row)
+            sql += (row == 0 ? "(" : ", (") + sql::marks(m_columns) + ")";
+        sql += m_end;
+        m_inserted += TRY(m_transaction.run(sql, m_values)).affected;
+        m_values.clear();
+        return {};
+    }
+    int64_t inserted() const { return m_inserted; }
+
+private:
+    sql::Transaction& m_transaction;
+    const std::string m_insert;
+    const std::string m_end;
+    const size_t m_columns;
+    std::vector<sql::Value> m_values;
+    int64_t m_inserted = 0;
+};
+
+// The ids of splits by name; those that are missing are made.
+inline Result<std::unordered_map<std::string, SplitId>> make_splits(sql::Transaction& transaction, const Clock& clock,
+                                                                    const DatasetId& dataset,
+                                                                    const std::set<std::string>& names) {
+    std::unordered_map<std::string, SplitId> ids;
+    for (const auto& row : TRY(transaction.query("SELECT name, id FROM dataset_splits WHERE dataset_id = ?", dataset)))
+        ids.emplace(row.text(0), row.id<SplitTag>(1));
+    for (const std::string& name : names) {
+        if (ids.contains(name)) continue;
+        const std::string checked = TRY(checked_title("the name of a split", name));
+        if (checked != name) return invalid("the name of a split must not begin or end with a space");
+        if (static_cast<int64_t>(ids.size()) >= most_splits)
+            return invalid(fmt::format("a dataset has at most {} splits", most_splits));
+        const SplitId id = make_id<SplitTag>(clock);
+        TRY(transaction.execute("INSERT INTO dataset_splits (id, dataset_id, name, description, color, metadata, "
+                                "created_at, updated_at) VALUES (?, ?, ?, '', '#4f7cac', '{}', ?, ?)",
+                                id, dataset, name, clock.now(), clock.now()));
+        ids.emplace(name, id);
+    }
+    return ids;
+}
+
+} // namespace hone::evaluate
