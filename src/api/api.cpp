@@ -86,6 +86,12 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
     if (form == ErrorForm::ours) return response;
     const auto message = message_in(response);
     if (!message) return response;
+    if (form == ErrorForm::detailed) {
+        json::Value body = json::parse(response.body).value();
+        body.get_object()["detail"] = *message;
+        response.body = json::print(body);
+        return response;
+    }
     if (form == ErrorForm::json_rpc) {
         response.body = json::print(json_rpc_failure(response.status < 500 ? -32600 : -32603, *message));
         return response;
@@ -143,6 +149,7 @@ net::Plan Api::plan(const net::RequestHead& head) {
         const Route& route = m_routes[std::get<Match>(found).route];
         plan.lane = route.lane;
         plan.stream_body = route.streams_body;
+        plan.waits = route.is_patient;
         if (route.body_limit > 0) plan.body_limit = route.body_limit;
         if (route.errors == ErrorForm::rpc_status)
             if (auto large = refuse_large_traces(head, *plan.body_limit))
@@ -292,7 +299,7 @@ net::Response Api::respond(const net::Request& request, const Match& match) {
     auto caller = authenticate(request, route);
     if (!caller.ok()) return refusal(caller.error(), request);
     // Senders of traces are limited by the span log instead.
-    if (route.lane != net::Lane::ingest || caller.value().is_guest())
+    if ((route.lane != net::Lane::ingest && !route.is_patient) || caller.value().is_guest())
         if (auto refused = refuse_by_rate(caller.value())) return std::move(*refused);
     if (auto allowed = authorize(caller.value(), request, route.need); !allowed.ok())
         return refusal(allowed.error(), request);

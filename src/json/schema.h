@@ -20,6 +20,12 @@ std::string name_of_type() {
     return std::string(colons == std::string_view::npos ? name : name.substr(colons + 2));
 }
 
+// A struct that takes objects with further fields, which its reader leaves out first.
+template <class T>
+concept IgnoresUnknown = requires {
+    requires T::ignores_unknown;
+};
+
 // The named schemas met so far: components.schemas of an OpenAPI document.
 struct Schemas {
     std::map<std::string, Value> named;
@@ -51,7 +57,7 @@ void describe(Schemas& schemas) {
             (add(field), ...);
         },
         T::fields);
-    Object made{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+    Object made{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", IgnoresUnknown<T>}};
     if (!required.empty()) made["required"] = std::move(required);
     schemas.named[name] = std::move(made);
 }

@@ -237,7 +237,7 @@ void Connection::begin_request(ParsedRequest&& parsed) {
     current.decoder = BodyDecoder(current.parsed.framing, current.parsed.length);
     current.plan = call_plan(m_edge.shared().handler, head);
     if (current.plan.response) return respond_early(std::move(*current.plan.response));
-    if (m_edge.shared().lane(current.plan.lane).is_full()) {
+    if (!current.plan.waits && m_edge.shared().lane(current.plan.lane).is_full()) {
         ++m_edge.shared().totals.busy;
         Response busy = error_response(unavailable("the server is busy; try again"));
         return respond_early(current.plan.refusal ? current.plan.refusal(std::move(busy)) : std::move(busy));
@@ -336,7 +336,9 @@ void Connection::submit() {
     if (current.pipe) request.body_stream = make_reader(current.pipe);
     if (current.plan.lane == Lane::query) request.gone = current.cancel = std::make_shared<Cancel>();
     auto task = make_request_task(m_edge, m_id, std::move(request), std::move(current.memory));
-    if (!m_edge.shared().lane(current.plan.lane).submit(task))
+    if (current.plan.waits)
+        m_edge.shared().lane(current.plan.lane).submit_next(std::move(task)); // one per connection, so bounded
+    else if (!m_edge.shared().lane(current.plan.lane).submit(task))
         return refuse(503, "unavailable", "the server is busy; try again");
     if (current.decoder.is_done()) {
         m_phase = Phase::waiting;

@@ -42,6 +42,9 @@ class Sender;
 namespace hone::signal {
 class Signal;
 }
+namespace hone::evaluate {
+struct Evaluate;
+}
 namespace hone::forge {
 class Catalog;
 class Hooks;
@@ -108,6 +111,7 @@ struct Services {
     notice::Destinations& destinations;
     notice::Sender& sender;
     signal::Signal& signal;
+    evaluate::Evaluate& evaluate;
     forge::Catalog& repos;
     forge::Hooks& forge_hooks;
 };

@@ -118,6 +118,8 @@ std::string_view failure_name(ErrorForm form) {
         return "RpcStatus";
     case ErrorForm::json_rpc:
         return "JsonRpcFailure";
+    case ErrorForm::detailed:
+        return "DetailedFailure";
     }
     return "Failure";
 }
@@ -151,6 +153,13 @@ Object failure_schema() {
                  {"required", Array{"code", "message"}}};
     return Object{
         {"type", "object"}, {"properties", Object{{"error", std::move(error)}}}, {"required", Array{"error"}}};
+}
+
+Object detailed_failure_schema() {
+    Object schema = failure_schema();
+    schema["properties"].get_object()["detail"] = Object{{"type", "string"}, {"description", "error.message."}};
+    schema["required"].get_array().push_back("detail");
+    return schema;
 }
 
 // google.rpc.Status, as the OTLP specification has it.
@@ -188,6 +197,9 @@ Object failure_responses() {
          Object{{"description",
                  "What went wrong, in the form of OTLP: google.rpc.Status, in the encoding of the request."},
                 {"content", std::move(status)}}},
+        {"DetailedFailure",
+         Object{{"description", "What went wrong; `detail` repeats the message for Phoenix' clients."},
+                {"content", json_content(reference("DetailedFailure"))}}},
         {"JsonRpcFailure",
          Object{{"description", "What went wrong, as an error of JSON-RPC. Errors of a method have the status 200."},
                 {"content", json_content(reference("JsonRpcFailure"))}}},
@@ -206,6 +218,7 @@ Value openapi(std::string_view version) {
     Object components;
     for (auto& [name, schema] : schemas.named) components[name] = std::move(schema);
     components["Failure"] = failure_schema();
+    components["DetailedFailure"] = detailed_failure_schema();
     components["RpcStatus"] = rpc_status_schema();
     components["JsonRpcFailure"] = json_rpc_failure_schema();
     Object key{{"type", "http"}, {"scheme", "bearer"}, {"description", "An API key (hone_…)."}};

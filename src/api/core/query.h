@@ -29,6 +29,10 @@ Result<T> read_parameter(std::string_view name, const std::string& text) {
         auto number = parse_integer(text);
         if (!number.ok()) return wrong("a whole number");
         return number;
+    } else if constexpr (std::same_as<T, double>) {
+        const auto number = json::parse(text);
+        if (!number.ok() || !number.value().is_number()) return wrong("a number");
+        return number.value().to_number<double>();
     } else if constexpr (std::same_as<T, Time>) {
         auto time = parse_time(text);
         if (!time.ok()) return wrong("a time like 2026-01-31T12:00:00Z");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/core/call.h"
+#include "api/core/lenient.h"
 #include "api/core/query.h"
 #include "net/server.h"
 #include "json/schema.h"
@@ -30,6 +31,7 @@ enum class ErrorForm {
     ours,
     rpc_status, // OTLP: google.rpc.Status, in the encoding of the request
     json_rpc,   // MCP
+    detailed,   // ours, with the message also in `detail`, where Phoenix' clients read it
 };
 
 struct Route {
@@ -56,6 +58,7 @@ struct Route {
     int invalid_status = 400;  // of an invalid request
     ErrorForm errors = ErrorForm::ours;
     bool takes_sender_keys = false; // the key in any form that SDKs send (drop_in.h)
+    bool is_patient = false;        // never refused because of the caller's rate or a full queue: it waits
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_response = true; });
@@ -69,9 +72,16 @@ struct Route {
     constexpr Route responds(int status) const {
         return with([&](Route& row) { row.good_status = status; });
     }
-    // Phoenix' clients expect 422 where the rest of the API has 400.
+    // Phoenix' clients expect 422 where the rest of the API has 400, and the message in `detail`.
     constexpr Route like_phoenix() const {
-        return with([](Route& row) { row.invalid_status = 422; });
+        return with([](Route& row) {
+            row.invalid_status = 422;
+            row.errors = ErrorForm::detailed;
+        });
+    }
+    // For clients that send without limit and end at the first refusal.
+    constexpr Route patient() const {
+        return with([](Route& row) { row.is_patient = true; });
     }
     constexpr Route or_empty(int status) const {
         return with([&](Route& row) { row.empty_status = status; });
@@ -122,6 +132,9 @@ Result<Argument> read_argument(const Call& call, std::string_view body) {
         return RawBody{body};
     } else if constexpr (std::same_as<Argument, StreamedBody>) {
         return StreamedBody{call.body_stream};
+    } else if constexpr (json::IgnoresUnknown<Argument>) {
+        json::Value tree = TRY(json::parse(body));
+        return read_lenient<Argument>(std::move(tree));
     } else {
         return json::read<Argument>(body);
     }
