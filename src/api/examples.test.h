@@ -18,6 +18,12 @@
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
+#include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
+#include "api/families/phoenix/phoenix_dataset_groups.examples.test.h"
+#include "api/families/phoenix/phoenix_datasets.examples.test.h"
+#include "api/families/phoenix/phoenix_experiment_runs.examples.test.h"
+#include "api/families/phoenix/phoenix_experiments.examples.test.h"
+#include "api/families/phoenix/phoenix_prompts.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
@@ -47,24 +53,48 @@ namespace hone::api::testing {
 inline const std::vector<Example> examples = [] {
     std::vector<Example> all;
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
-             sessions_examples,       spaces_examples,
-             budgets_examples,        space_policies_examples,
-             projects_examples,       keys_examples,
-             audit_examples,          server_examples,
-             traces_examples,         transfer_examples,
-             tail_examples,           views_examples,
-             queries_examples,        trace_settings_examples,
-             evals_examples,          phoenix_spans_examples,
-             phoenix_traces_examples, phoenix_annotations_examples,
-             presets_examples,        runs_examples,
-             artifacts_examples,      mcp_examples,
-             skills_examples,         egress_examples,
-             encryption_examples,     automations_examples,
-             monitors_examples,       destinations_examples,
-             notices_examples,        issues_examples,
-             evaluators_examples,     repos_examples,
-             reviews_examples,        pull_requests_examples,
-             records_examples,        langsmith_examples,
+             sessions_examples,
+             spaces_examples,
+             budgets_examples,
+             space_policies_examples,
+             projects_examples,
+             keys_examples,
+             audit_examples,
+             server_examples,
+             traces_examples,
+             transfer_examples,
+             tail_examples,
+             views_examples,
+             queries_examples,
+             trace_settings_examples,
+             evals_examples,
+             phoenix_spans_examples,
+             phoenix_traces_examples,
+             phoenix_annotations_examples,
+             phoenix_datasets_examples,
+             phoenix_dataset_files_examples,
+             phoenix_dataset_groups_examples,
+             phoenix_experiments_examples,
+             phoenix_experiment_runs_examples,
+             phoenix_prompts_examples,
+             presets_examples,
+             runs_examples,
+             artifacts_examples,
+             mcp_examples,
+             skills_examples,
+             egress_examples,
+             encryption_examples,
+             automations_examples,
+             monitors_examples,
+             destinations_examples,
+             notices_examples,
+             issues_examples,
+             evaluators_examples,
+             repos_examples,
+             reviews_examples,
+             pull_requests_examples,
+             records_examples,
+             langsmith_examples,
              doctor_examples,
          })
         all.insert(all.end(), family.begin(), family.end());

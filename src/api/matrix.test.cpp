@@ -270,6 +270,10 @@ private:
             wanted.condition = "status = error";
             return must(desk.signal.evaluators.create(access::Caller::system(), space, wanted)).id.text();
         }
+        if (what == "dataset" || what == "split" || what == "label" || what == "used_label" || what == "example" ||
+            what.find("experiment") != what.npos)
+            return make_evaluate(what);
+        if (what.starts_with("prompt") || what == "tag") return make_prompt(what);
         if (what == "monitor") {
             monitor::NewMonitor wanted;
             wanted.name = unique();
@@ -316,6 +320,63 @@ private:
         FAIL("examples.test.h uses {", what, "}: say in matrix.test.cpp how to make one");
         return "";
     }
+    // A dataset, or what belongs to the one that was made last.
+    std::string make_evaluate(std::string_view what) {
+        auto& world = desk.world;
+        auto& evaluate = desk.evaluate;
+        if (what == "dataset") {
+            evaluate::Upload upload;
+            upload.name = unique();
+            evaluate::NewExample example;
+            example.input = json::Object{{"q", "hi"}};
+            upload.examples = {example};
+            m_dataset = must(evaluate.datasets.upload(world.admin, space, upload)).dataset;
+            return m_dataset.text();
+        }
+        if (what == "split")
+            return must(evaluate.datasets.create_split(world.admin, m_dataset, {.name = unique()})).id.text();
+        if (what == "label" || what == "used_label") {
+            const auto label =
+                must(evaluate.datasets.create_label(world.admin, space, {.name = unique(), .color = "#00ff00"})).id;
+            if (what == "used_label") must(evaluate.datasets.add_label(world.admin, m_dataset, label));
+            return label.text();
+        }
+        const auto example = [&] {
+            return must(evaluate.datasets.examples(world.admin, m_dataset, evaluate::newest_version, {}, -1, 1))
+                .front()
+                .id;
+        };
+        if (what == "example") return example().text();
+        if (what == "same_experiment") return m_experiment.text();
+        if (what == "experiment_tag") {
+            must(evaluate.experiments.set_tag(world.admin, m_experiment, "baseline", ""));
+            return "baseline";
+        }
+        make_evaluate("dataset");
+        m_experiment = must(evaluate.experiments.create(world.admin, m_dataset, {})).id;
+        if (what == "experiment") return m_experiment.text();
+        evaluate::ExperimentRun run;
+        run.experiment_id = m_experiment;
+        run.example_id = example();
+        const auto id = must(evaluate.experiments.add_run(world.admin, run));
+        return what == "run_experiment" ? m_experiment.text() : id.text();
+    }
+    std::string make_prompt(std::string_view what) {
+        auto& prompts = desk.evaluate.prompts;
+        if (what == "prompt_tag" || what == "tag") {
+            must(prompts.set_tag(desk.world.admin, m_prompt.id, "production", ""));
+            return "production";
+        }
+        const json::Object content{
+            {"model_provider", "OPENAI"},
+            {"model_name", "gpt-x"},
+            {"template_type", "CHAT"},
+            {"template_format", "MUSTACHE"},
+            {"template", json::Object{{"type", "chat"}, {"messages", json::Array{}}}},
+            {"invocation_parameters", json::Object{{"type", "openai"}, {"openai", json::Object{}}}}};
+        m_prompt = must(prompts.add_version(desk.world.admin, space, {.name = unique()}, content));
+        return what == "prompt" ? m_prompt.prompt_id.text() : m_prompt.id.text();
+    }
     std::string skill(std::string_view what) {
         const bool of_space = what == "skill" || what == "custom_skill";
         skill::NewSkill wanted{"skill " + unique(),
@@ -356,6 +417,9 @@ private:
     access::ProjectId m_project;
     std::string m_fingerprint;   // of the issue made last
     review::ArtifactId m_branch; // made last
+    evaluate::DatasetId m_dataset;
+    evaluate::ExperimentId m_experiment;
+    evaluate::PromptVersion m_prompt;
 };
 
 // What the key of a run may do, in words of the tables alone: read its project.
@@ -409,7 +473,9 @@ TEST_CASE("every route responds to every kind of caller as the tables declare") 
             if (response.status == 401) CHECK(!response.header("WWW-Authenticate").empty());
             if (!is_refusal(response.status)) continue;
             const auto body = body_of(response);
-            if (route.errors == ErrorForm::ours) CHECK(!code_of(response).empty());
+            if (route.errors == ErrorForm::ours || route.errors == ErrorForm::detailed)
+                CHECK(!code_of(response).empty());
+            if (route.errors == ErrorForm::detailed) CHECK(!body.at("detail").as_string().empty());
             if (route.errors == ErrorForm::rpc_status) CHECK(body.at("code").as_int64() > 0);
             if (route.errors == ErrorForm::json_rpc) CHECK(body.at("error").at("code").as_int64() < 0);
         }

@@ -28,6 +28,12 @@ std::span<const Route> deletion_routes();
 std::span<const Route> phoenix_spans_routes();
 std::span<const Route> phoenix_traces_routes();
 std::span<const Route> phoenix_annotations_routes();
+std::span<const Route> phoenix_datasets_routes();
+std::span<const Route> phoenix_dataset_files_routes();
+std::span<const Route> phoenix_dataset_groups_routes();
+std::span<const Route> phoenix_experiments_routes();
+std::span<const Route> phoenix_experiment_runs_routes();
+std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> presets_routes();
 std::span<const Route> runs_routes();
 std::span<const Route> artifacts_routes();
@@ -50,16 +56,52 @@ std::span<const Route> routes() {
     static const std::vector<Route> all = [] {
         std::vector<Route> joined;
         for (const auto family : {
-                 sessions_routes(),    spaces_routes(),         budgets_routes(),        space_policies_routes(),
-                 users_routes(),       password_links_routes(), projects_routes(),       keys_routes(),
-                 audit_routes(),       server_routes(),         traces_routes(),         records_routes(),
-                 langsmith_routes(),   transfer_routes(),       tail_routes(),           views_routes(),
-                 queries_routes(),     doctor_routes(),         trace_settings_routes(), evals_routes(),
-                 deletion_routes(),    phoenix_spans_routes(),  phoenix_traces_routes(), phoenix_annotations_routes(),
-                 presets_routes(),     runs_routes(),           artifacts_routes(),      mcp_routes(),
-                 skills_routes(),      egress_routes(),         encryption_routes(),     automations_routes(),
-                 monitors_routes(),    destinations_routes(),   notices_routes(),        issues_routes(),
-                 evaluators_routes(),  repos_routes(),          reviews_routes(),        pull_requests_routes(),
+                 sessions_routes(),
+                 spaces_routes(),
+                 budgets_routes(),
+                 space_policies_routes(),
+                 users_routes(),
+                 password_links_routes(),
+                 projects_routes(),
+                 keys_routes(),
+                 audit_routes(),
+                 server_routes(),
+                 traces_routes(),
+                 records_routes(),
+                 langsmith_routes(),
+                 transfer_routes(),
+                 tail_routes(),
+                 views_routes(),
+                 queries_routes(),
+                 doctor_routes(),
+                 trace_settings_routes(),
+                 evals_routes(),
+                 deletion_routes(),
+                 phoenix_spans_routes(),
+                 phoenix_traces_routes(),
+                 phoenix_annotations_routes(),
+                 phoenix_datasets_routes(),
+                 phoenix_dataset_files_routes(),
+                 phoenix_dataset_groups_routes(),
+                 phoenix_experiments_routes(),
+                 phoenix_experiment_runs_routes(),
+                 phoenix_prompts_routes(),
+                 presets_routes(),
+                 runs_routes(),
+                 artifacts_routes(),
+                 mcp_routes(),
+                 skills_routes(),
+                 egress_routes(),
+                 encryption_routes(),
+                 automations_routes(),
+                 monitors_routes(),
+                 destinations_routes(),
+                 notices_routes(),
+                 issues_routes(),
+                 evaluators_routes(),
+                 repos_routes(),
+                 reviews_routes(),
+                 pull_requests_routes(),
                  forge_hooks_routes(),
              })
             joined.insert(joined.end(), family.begin(), family.end());

@@ -6,6 +6,7 @@
 #include "automation/automations.h"
 #include "automation/scheduler.h"
 #include "broker/spending/budget.h"
+#include "evaluate/evaluate.h"
 #include "forge/catalog.h"
 #include "forge/hooks.h"
 #include "monitor/monitors.h"
@@ -86,6 +87,7 @@ struct ServiceSet {
                 .destinations = destinations,
                 .sender = sender,
                 .signal = signal,
+                .evaluate = evaluate,
                 .repos = catalog,
                 .forge_hooks = forge_hooks};
     }
@@ -119,6 +121,7 @@ struct ServiceSet {
     notice::Sender sender{database, clock, destinations, {}}; // not started
     StoredSeries series{*telemetry};
     monitor::Monitors monitors{database, clock, access, series, notices};
+    evaluate::Evaluate evaluate{database, clock, access};
     signal::Signal signal{
         {database, clock, access, runs.runs, runs.presets, runs.artifacts, telemetry.get(), &notices, &automations}};
 };

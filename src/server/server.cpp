@@ -195,6 +195,7 @@ Result<> Server::open_improvement() {
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
+    m_evaluate.emplace(*m_database, m_clock, *m_access);
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(
@@ -294,6 +295,7 @@ Result<> Server::open_edge() {
                                 .destinations = m_notices->destinations(),
                                 .sender = m_notices->sender(),
                                 .signal = *m_signal,
+                                .evaluate = *m_evaluate,
                                 .repos = m_repositories->catalog(),
                                 .forge_hooks = m_repositories->hooks()},
                   std::move(ui), api_options);

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "config/config.h"
+#include "evaluate/evaluate.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
 #include "server/adapters/issue_forge.h"
@@ -105,6 +106,7 @@ private:
     std::optional<run::Outputs> m_outputs;
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
+    std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<MonitorDuties> m_monitors;
     std::optional<api::Api> m_api;

@@ -1,5 +1,6 @@
 #include "api/families/phoenix/global_id.h"
 
+#include "api/families/phoenix/node_id.h"
 #include "base/text.h"
 
 namespace hone::api {
@@ -25,14 +26,14 @@ std::string make_global_id(telemetry::EvalTarget target, std::string_view projec
     plain += project;
     plain += ':';
     plain += id;
-    return to_base64url(plain);
+    return to_base64(plain);
 }
 
 std::optional<GlobalId> parse_global_id(telemetry::EvalTarget target, std::string_view text) {
-    const auto plain = from_base64url(text);
+    const auto plain = from_any_base64(text);
     const std::string_view prefix = prefix_of(target);
-    if (!plain.ok() || !plain.value().starts_with(prefix)) return std::nullopt;
-    const std::string_view rest = std::string_view(plain.value()).substr(prefix.size());
+    if (!plain || !plain->starts_with(prefix)) return std::nullopt;
+    const std::string_view rest = std::string_view(*plain).substr(prefix.size());
     const size_t colon = rest.find(':');
     if (colon == rest.npos || !is_valid_utf8(rest)) return std::nullopt;
     return GlobalId{std::string(rest.substr(0, colon)), std::string(rest.substr(colon + 1))};

@@ -5,6 +5,7 @@
 #include "api/core/in_path.h"
 #include "api/core/shapes.h"
 #include "api/families/phoenix/global_id.h"
+#include "api/families/phoenix/node_id.h"
 #include "telemetry/spans.h"
 
 namespace hone::api {
@@ -16,6 +17,13 @@ std::string uppercase(std::string_view text);
 
 // "span", "trace" or "session", for messages.
 std::string_view plain_name(EvalTarget target);
+
+// Phoenix takes any text as the id of a span or trace. What is not hexadecimal is stored under a hash of it, with the
+// text itself in an attribute, from which it is returned. `digits` is 16 for a span and 32 for a trace.
+std::string stored_id(std::string_view text, size_t digits);
+inline constexpr std::string_view sent_span_id = "hone.sent_span_id";
+inline constexpr std::string_view sent_trace_id = "hone.sent_trace_id";
+inline constexpr std::string_view sent_parent_id = "hone.sent_parent_id";
 
 // By the text in the request. What is not found, or not allowed, is absent. Spans that were accepted before are found.
 Result<telemetry::Places> find_places(const Call& call, const std::optional<std::string>& space, EvalTarget target,

@@ -80,6 +80,7 @@ struct DeleteAnnotations {
 };
 
 struct AnnotationResult {
+    static constexpr bool ignores_unknown = true;
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
@@ -91,6 +92,7 @@ struct AnnotationResult {
 };
 
 struct NewAnnotation {
+    static constexpr bool ignores_unknown = true;
     std::string name;
     AnnotatorKind annotator_kind = AnnotatorKind::human;
     std::optional<AnnotationResult> result;
@@ -132,21 +134,25 @@ struct NewDocumentAnnotation : NewSpanAnnotation {
 };
 
 struct AnnotateSpans {
+    static constexpr bool ignores_unknown = true;
     std::vector<NewSpanAnnotation> data;
     static constexpr std::tuple fields{Field{"data", &AnnotateSpans::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateTraces {
+    static constexpr bool ignores_unknown = true;
     std::vector<NewTraceAnnotation> data;
     static constexpr std::tuple fields{Field{"data", &AnnotateTraces::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateSessions {
+    static constexpr bool ignores_unknown = true;
     std::vector<NewSessionAnnotation> data;
     static constexpr std::tuple fields{Field{"data", &AnnotateSessions::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateDocuments {
+    static constexpr bool ignores_unknown = true;
     std::vector<NewDocumentAnnotation> data;
     static constexpr std::tuple fields{Field{"data", &AnnotateDocuments::data, "The annotations, at most 100000."}};
 };
@@ -163,6 +169,7 @@ struct Annotate {
 };
 
 struct NewSpanNote {
+    static constexpr bool ignores_unknown = true;
     std::string span_id;
     std::string note;
     json::Defaulted<std::string> identifier;
@@ -175,6 +182,7 @@ struct NewSpanNote {
 };
 
 struct NewTraceNote {
+    static constexpr bool ignores_unknown = true;
     std::string trace_id;
     std::string note;
     json::Defaulted<std::string> identifier;
@@ -187,6 +195,7 @@ struct NewTraceNote {
 };
 
 struct NewSessionNote {
+    static constexpr bool ignores_unknown = true;
     std::string session_id;
     std::string note;
     json::Defaulted<std::string> identifier;
@@ -199,24 +208,27 @@ struct NewSessionNote {
 };
 
 struct CreateSpanNote {
+    static constexpr bool ignores_unknown = true;
     NewSpanNote data;
     static constexpr std::tuple fields{Field{"data", &CreateSpanNote::data, ""}};
 };
 
 struct CreateTraceNote {
+    static constexpr bool ignores_unknown = true;
     NewTraceNote data;
     static constexpr std::tuple fields{Field{"data", &CreateTraceNote::data, ""}};
 };
 
 struct CreateSessionNote {
+    static constexpr bool ignores_unknown = true;
     NewSessionNote data;
     static constexpr std::tuple fields{Field{"data", &CreateSessionNote::data, ""}};
 };
 
 struct Annotation {
     std::string id;
-    Time created_at{};
-    Time updated_at{};
+    std::string created_at;
+    std::string updated_at;
     std::string source;
     std::optional<std::string> user_id;
     std::string name;
@@ -274,8 +286,8 @@ Annotation annotation_of(const telemetry::Eval& eval) {
     const bool by_person = eval.annotator.starts_with("user_");
     Annotation annotation;
     annotation.id = eval.id;
-    annotation.created_at = from_ns(eval.created_ns);
-    annotation.updated_at = from_ns(eval.updated_ns);
+    annotation.created_at = phoenix_time(from_ns(eval.created_ns));
+    annotation.updated_at = phoenix_time(from_ns(eval.updated_ns));
     annotation.source = by_person ? "APP" : "API";
     if (by_person) annotation.user_id = eval.annotator;
     annotation.name = eval.name;
@@ -435,7 +447,12 @@ Result<List<View>> list(const Call& call, const ListAnnotations& query, EvalTarg
     telemetry::ListEvals request;
     request.project = project.id.text();
     request.target = target;
-    request.target_ids = targets;
+    std::map<std::string, std::string> sent; // by the stored id
+    for (const std::string& text : targets) {
+        request.target_ids.push_back(
+            target == EvalTarget::chat_session ? text : stored_id(text, target == EvalTarget::span ? 16 : 32));
+        sent.emplace(request.target_ids.back(), text);
+    }
     request.names = query.include_annotation_names;
     request.excluded_names = query.exclude_annotation_names;
     request.identifiers = query.identifier;
@@ -447,7 +464,8 @@ Result<List<View>> list(const Call& call, const ListAnnotations& query, EvalTarg
     for (const Eval& eval : found.evals) {
         View view;
         static_cast<Annotation&>(view) = annotation_of(eval);
-        view.*target_id = eval.target_id;
+        const auto known = sent.find(eval.target_id);
+        view.*target_id = known == sent.end() ? eval.target_id : known->second;
         list.data.push_back(std::move(view));
     }
     if (!found.next_cursor.empty()) list.next_cursor = found.next_cursor;

@@ -47,6 +47,7 @@ struct ListSpans {
 };
 
 struct CreateSpans {
+    static constexpr bool ignores_unknown = true;
     std::vector<json::Value> data;
     static constexpr std::tuple fields{
         Field{"data", &CreateSpans::data,
@@ -56,15 +57,17 @@ struct CreateSpans {
 };
 
 struct NewSpanContext {
+    static constexpr bool ignores_unknown = true;
     std::string trace_id;
     std::string span_id;
     static constexpr std::tuple fields{
-        Field{"trace_id", &NewSpanContext::trace_id, "32 hexadecimal digits."},
-        Field{"span_id", &NewSpanContext::span_id, "16 hexadecimal digits."},
+        Field{"trace_id", &NewSpanContext::trace_id, "32 hexadecimal digits, or any text."},
+        Field{"span_id", &NewSpanContext::span_id, "16 hexadecimal digits, or any text."},
     };
 };
 
 struct NewSpanEvent {
+    static constexpr bool ignores_unknown = true;
     std::string name;
     Time timestamp{};
     std::optional<json::Value> attributes;
@@ -77,6 +80,7 @@ struct NewSpanEvent {
 
 // One of CreateSpans::data; read one by one, so that each error can be reported.
 struct NewSpan {
+    static constexpr bool ignores_unknown = true;
     std::optional<std::string> id;
     std::string name;
     NewSpanContext context;
@@ -107,14 +111,14 @@ struct SpanContext {
     std::string trace_id;
     std::string span_id;
     static constexpr std::tuple fields{
-        Field{"trace_id", &SpanContext::trace_id, "32 hexadecimal digits."},
-        Field{"span_id", &SpanContext::span_id, "16 hexadecimal digits."},
+        Field{"trace_id", &SpanContext::trace_id, "As it was sent."},
+        Field{"span_id", &SpanContext::span_id, "As it was sent."},
     };
 };
 
 struct SpanEvent {
     std::string name;
-    Time timestamp{};
+    std::string timestamp;
     json::Value attributes;
     static constexpr std::tuple fields{
         Field{"name", &SpanEvent::name, ""},
@@ -129,8 +133,8 @@ struct Span {
     SpanContext context;
     std::string span_kind;
     std::optional<std::string> parent_id;
-    Time start_time{};
-    Time end_time{};
+    std::string start_time;
+    std::string end_time;
     std::string status_code;
     std::string status_message;
     json::Value attributes;
@@ -237,6 +241,25 @@ json::Value hex_or_null(std::string_view bytes) {
 
 } // namespace
 
+namespace {
+
+// The ids that were sent, where they could not be stored as they were.
+void give_sent_ids(Span& span) {
+    json::Object& attributes = span.attributes.get_object();
+    const auto take = [&](std::string_view attribute) -> std::optional<std::string> {
+        const json::Value* found = attributes.if_contains(attribute);
+        if (found == nullptr || !found->is_string()) return std::nullopt;
+        std::string text(found->get_string());
+        attributes.erase(attribute);
+        return text;
+    };
+    if (auto sent = take(sent_trace_id)) span.context.trace_id = std::move(*sent);
+    if (auto sent = take(sent_span_id)) span.context.span_id = std::move(*sent);
+    if (auto sent = take(sent_parent_id)) span.parent_id = std::move(*sent);
+}
+
+} // namespace
+
 Result<std::vector<Span>> spans_of_payloads(const std::string& project,
                                             const std::vector<telemetry::SpanPayload>& payloads) {
     const otlp::Batch batch = TRY(telemetry::to_otlp(payloads));
@@ -250,13 +273,14 @@ Result<std::vector<Span>> spans_of_payloads(const std::string& project,
         span.context = {row.trace_id, row.span_id};
         span.span_kind = uppercase(name_of(row.kind));
         span.parent_id = or_null(row.parent_id);
-        span.start_time = from_ns(row.start_ns);
-        span.end_time = from_ns(row.start_ns + row.duration_ns);
+        span.start_time = phoenix_time(from_ns(row.start_ns));
+        span.end_time = phoenix_time(from_ns(row.start_ns + row.duration_ns));
         span.status_code = uppercase(name_of(row.status));
         span.status_message = row.status_message;
         span.attributes = plain_attributes(batch.spans[i].attributes);
+        give_sent_ids(span);
         for (const otlp::Event& event : batch.spans[i].events)
-            span.events.push_back({std::string(event.name), from_ns(static_cast<int64_t>(event.time_ns)),
+            span.events.push_back({std::string(event.name), phoenix_time(from_ns(static_cast<int64_t>(event.time_ns))),
                                    plain_attributes(event.attributes)});
         spans.push_back(std::move(span));
     }
@@ -326,22 +350,47 @@ public:
     }
 
 private:
-    static json::Object names(const std::string& trace_id, const std::string& span_id) {
-        return {{"span_id", span_id}, {"trace_id", trace_id}};
+    // As they were sent.
+    json::Object names(const std::string& trace_id, const std::string& span_id) const {
+        const auto sent = m_sent.find({trace_id, span_id});
+        if (sent == m_sent.end()) return {{"span_id", span_id}, {"trace_id", trace_id}};
+        return {{"span_id", sent->second.second}, {"trace_id", sent->second.first}};
+    }
+
+    // The span with ids that can be stored, and the ones that were sent in its attributes.
+    static json::Value with_stored_ids(const NewSpan& span, const json::Value& value) {
+        json::Value changed = value;
+        json::Object& object = changed.get_object();
+        json::Object attributes;
+        const auto keep = [&](std::string_view attribute, const std::string& sent, size_t digits) {
+            const std::string stored = stored_id(sent, digits);
+            if (stored != lowercase_ascii(sent)) attributes[attribute] = sent;
+            return stored;
+        };
+        object["context"] = json::Object{{"trace_id", keep(sent_trace_id, span.context.trace_id, 32)},
+                                         {"span_id", keep(sent_span_id, span.context.span_id, 16)}};
+        if (span.parent_id && !span.parent_id->empty()) object["parent_id"] = keep(sent_parent_id, *span.parent_id, 16);
+        if (attributes.empty()) return changed;
+        if (span.attributes && span.attributes->is_object())
+            for (const auto& entry : span.attributes->get_object()) attributes[entry.key()] = entry.value();
+        object["attributes"] = std::move(attributes);
+        return changed;
     }
 
     void take(const json::Value& value, const std::string& path) {
         ++m_received;
-        auto span = json::from_value<NewSpan>(value, path);
+        auto span = read_lenient<NewSpan>(value, path);
         if (!span.ok()) {
             json::Object fault = names("unknown", "unknown");
             fault["error"] = span.error().message;
             m_invalid.push_back(std::move(fault));
             return;
         }
-        const std::string trace_id = lowercase_ascii(span.value().context.trace_id);
-        const std::string span_id = lowercase_ascii(span.value().context.span_id);
-        if (auto fault = check(span.value(), trace_id, span_id, value); !fault.ok()) {
+        const std::string trace_id = stored_id(span.value().context.trace_id, 32);
+        const std::string span_id = stored_id(span.value().context.span_id, 16);
+        m_sent.emplace(std::pair(trace_id, span_id),
+                       std::pair(span.value().context.trace_id, span.value().context.span_id));
+        if (auto fault = check(span.value(), value); !fault.ok()) {
             json::Object entry = names(trace_id, span_id);
             entry["error"] = path + ": " + fault.error().message;
             m_invalid.push_back(std::move(entry));
@@ -350,15 +399,16 @@ private:
         if (!m_ids.emplace(trace_id, span_id).second) m_repeated.push_back(names(trace_id, span_id));
     }
 
-    Result<> check(const NewSpan& span, const std::string& trace_id, const std::string& span_id,
-                   const json::Value& value) {
-        if (trace_id.size() != 32 || !from_hex(trace_id).ok()) return invalid("trace_id must be 32 hexadecimal digits");
-        if (span_id.size() != 16 || !from_hex(span_id).ok()) return invalid("span_id must be 16 hexadecimal digits");
+    Result<> check(const NewSpan& span, const json::Value& value) {
+        for (const auto& [name, text] :
+             {std::pair("trace_id", &span.context.trace_id), {"span_id", &span.context.span_id}})
+            if (text->empty() || text->size() > 500)
+                return invalid(std::string("context.") + name + " must have 1 to 500 bytes");
         if (span.end_time < span.start_time) return invalid("end_time must not be before start_time");
         if (!parse_enum<otlp::StatusCode>(lowercase_ascii(span.status_code)))
             return invalid("status_code must be OK, ERROR or UNSET");
         if (span.attributes && !span.attributes->is_object()) return invalid("attributes must be an object");
-        auto element = TRY(telemetry::read_phoenix_span(json::print(value)));
+        auto element = TRY(telemetry::read_phoenix_span(json::print(with_stored_ids(span, value))));
         if (!element.rejected.empty()) return invalid(element.rejected.front());
         m_otlp += element.otlp;
         return {};
@@ -367,6 +417,7 @@ private:
     int64_t m_received = 0;
     std::string m_otlp; // an ExportTraceServiceRequest
     std::set<std::pair<std::string, std::string>> m_ids;
+    std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> m_sent; // by the stored ids
     json::Array m_invalid;
     json::Array m_repeated;
 };
@@ -398,21 +449,9 @@ Result<net::Response> create_spans(const Call& call, const InSpace& query, const
 
 namespace {
 
-bool is_hex_id(std::string_view text, size_t digits) {
-    return text.size() == digits && std::all_of(text.begin(), text.end(), [](char letter) {
-               return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
-           });
-}
-
-Result<std::vector<std::string>> hex_ids(std::string_view parameter, const std::vector<std::string>& texts,
-                                         size_t digits) {
+std::vector<std::string> stored_ids(const std::vector<std::string>& texts, size_t digits) {
     std::vector<std::string> ids;
-    for (const std::string& text : texts) {
-        ids.push_back(lowercase_ascii(text));
-        if (!is_hex_id(ids.back(), digits))
-            return invalid("query parameter " + std::string(parameter) + " must be " + std::to_string(digits) +
-                           " hexadecimal digits");
-    }
+    for (const std::string& text : texts) ids.push_back(stored_id(text, digits));
     return ids;
 }
 
@@ -459,9 +498,10 @@ Result<telemetry::ListSpans> request_of(const Call& call, const ListSpans& query
     if (query.end_time) request.scope.to_ns = to_ns(*query.end_time);
     request.limit = static_cast<size_t>(page.limit);
     request.cursor = page.cursor.value_or("");
-    request.span_ids = TRY(hex_ids("span_id", query.span_id, 16));
-    request.conditions.trace_ids = TRY(hex_ids("trace_id", query.trace_id, 32));
-    if (query.parent_id) request.conditions.parent_id = *query.parent_id == "null" ? "" : *query.parent_id;
+    request.span_ids = stored_ids(query.span_id, 16);
+    request.conditions.trace_ids = stored_ids(query.trace_id, 32);
+    if (query.parent_id)
+        request.conditions.parent_id = *query.parent_id == "null" ? "" : stored_id(*query.parent_id, 16);
     request.conditions.names = query.name;
     request.conditions.kinds = TRY(words<telemetry::SpanKind>("span_kind", query.span_kind));
     request.conditions.statuses = TRY(words<otlp::StatusCode>("status_code", query.status_code));

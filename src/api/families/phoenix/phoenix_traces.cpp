@@ -72,8 +72,8 @@ struct TraceSpan {
     std::string name;
     std::string span_kind;
     std::string status_code;
-    Time start_time{};
-    Time end_time{};
+    std::string start_time;
+    std::string end_time;
     static constexpr std::tuple fields{
         Field{"id", &TraceSpan::id, ""},
         Field{"span_id", &TraceSpan::span_id, ""},
@@ -90,8 +90,8 @@ struct Trace {
     std::string id;
     std::string trace_id;
     std::string project_id;
-    Time start_time{};
-    Time end_time{};
+    std::string start_time;
+    std::string end_time;
     int64_t token_count_prompt = 0;
     int64_t token_count_completion = 0;
     int64_t token_count_total = 0;
@@ -112,8 +112,8 @@ struct Trace {
 struct SessionTrace {
     std::string id;
     std::string trace_id;
-    Time start_time{};
-    Time end_time{};
+    std::string start_time;
+    std::string end_time;
     static constexpr std::tuple fields{
         Field{"id", &SessionTrace::id, ""},
         Field{"trace_id", &SessionTrace::trace_id, ""},
@@ -126,8 +126,8 @@ struct ChatSession {
     std::string id;
     std::string session_id;
     std::string project_id;
-    Time start_time{};
-    Time end_time{};
+    std::string start_time;
+    std::string end_time;
     std::vector<SessionTrace> traces;
     int64_t token_count_prompt = 0;
     int64_t token_count_completion = 0;
@@ -154,16 +154,16 @@ TraceSpan trace_span_of(const std::string& project, const telemetry::SpanRow& ro
             row.name,
             uppercase(name_of(row.kind)),
             uppercase(name_of(row.status)),
-            from_ns(row.start_ns),
-            from_ns(row.start_ns + row.duration_ns)};
+            phoenix_time(from_ns(row.start_ns)),
+            phoenix_time(from_ns(row.start_ns + row.duration_ns))};
 }
 
 Trace trace_of(const std::string& project, const telemetry::TraceTotals& totals) {
     return {make_global_id(EvalTarget::trace, project, totals.trace_id),
             totals.trace_id,
             project,
-            from_ns(totals.start_ns),
-            from_ns(totals.end_ns),
+            phoenix_time(from_ns(totals.start_ns)),
+            phoenix_time(from_ns(totals.end_ns)),
             totals.prompt_tokens,
             totals.completion_tokens,
             totals.prompt_tokens + totals.completion_tokens,
@@ -175,11 +175,11 @@ ChatSession session_of(const std::string& project, const telemetry::SessionTotal
     session.id = make_global_id(EvalTarget::chat_session, project, totals.chat_session);
     session.session_id = totals.chat_session;
     session.project_id = project;
-    session.start_time = from_ns(totals.start_ns);
-    session.end_time = from_ns(totals.end_ns);
+    session.start_time = phoenix_time(from_ns(totals.start_ns));
+    session.end_time = phoenix_time(from_ns(totals.end_ns));
     for (const telemetry::TraceTotals& trace : totals.traces)
         session.traces.push_back({make_global_id(EvalTarget::trace, project, trace.trace_id), trace.trace_id,
-                                  from_ns(trace.start_ns), from_ns(trace.end_ns)});
+                                  phoenix_time(from_ns(trace.start_ns)), phoenix_time(from_ns(trace.end_ns))});
     session.token_count_prompt = totals.prompt_tokens;
     session.token_count_completion = totals.completion_tokens;
     session.token_count_total = totals.prompt_tokens + totals.completion_tokens;
@@ -220,22 +220,25 @@ namespace {
 constexpr size_t most_spans_of_traces = 100'000;
 
 // The spans of these traces, put under each of them.
-Result<> add_spans(const Call& call, const std::string& project, std::vector<Trace>& traces) {
+Result<> add_spans(const Call& call, const std::string& project, const std::vector<telemetry::TraceTotals>& found,
+                   std::vector<Trace>& traces) {
     if (traces.empty()) return {};
     std::map<std::string, Trace*, std::less<>> by_id;
     telemetry::ListSpans request;
     request.scope.project = project;
     request.scope.cancel = call.head.gone;
-    request.scope.from_ns = to_ns(traces.front().start_time);
-    request.scope.to_ns = to_ns(traces.front().end_time) + 1;
+    request.scope.from_ns = found.front().start_ns;
+    request.scope.to_ns = found.front().end_ns + 1;
+    for (const telemetry::TraceTotals& totals : found) {
+        request.scope.from_ns = std::min(request.scope.from_ns, totals.start_ns);
+        request.scope.to_ns = std::max(request.scope.to_ns, totals.end_ns + 1);
+    }
     request.limit = 1000;
     request.oldest_first = true;
     for (Trace& trace : traces) {
         trace.spans.emplace();
         by_id[trace.trace_id] = &trace;
         request.conditions.trace_ids.push_back(trace.trace_id);
-        request.scope.from_ns = std::min(request.scope.from_ns, to_ns(trace.start_time));
-        request.scope.to_ns = std::max(request.scope.to_ns, to_ns(trace.end_time) + 1);
     }
     telemetry::SpanStore& store = *TRY(call.services.spans.store());
     for (size_t spans = 0;;) {
@@ -271,7 +274,7 @@ Result<List<Trace>> list_traces(const Call& call, const ListTraces& query) {
     const auto found = TRY(call.services.spans.lists.traces(request));
     List<Trace> list;
     for (const auto& totals : found.traces) list.data.push_back(trace_of(request.project, totals));
-    if (query.include_spans.value_or(false)) TRY(add_spans(call, request.project, list.data));
+    if (query.include_spans.value_or(false)) TRY(add_spans(call, request.project, found.traces, list.data));
     list.next_cursor = or_null(found.next_cursor);
     return list;
 }

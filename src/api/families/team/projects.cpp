@@ -71,8 +71,7 @@ Result<access::ProjectId> id_in_path(const Call& call, const InSpace& query, acc
 
 Result<List<access::Project>> list_projects(const Call& call, const ListProjects& query) {
     const auto space = TRY(space_of(call, query.space));
-    return call.access().projects.list(call.caller, space, query.name_contains,
-                                       TRY(page_of(query.limit, query.cursor)),
+    return call.access().projects.list(call.caller, space, query.name_contains, TRY(page_of(query.limit, query.cursor)),
                                        query.include_experiment_projects.value_or(false));
 }
 
