@@ -18,6 +18,7 @@ constexpr Code code_of(Exit exit) {
     case Exit::not_found:
         return Code::not_found;
     case Exit::conflict:
+    case Exit::gate_failed:
         return Code::conflict;
     case Exit::unavailable:
         return Code::unavailable;

@@ -17,6 +17,7 @@ enum class Exit {
     unavailable = 7,
     refused = 8,
     busy = 9,
+    gate_failed = 10,
 };
 
 struct ExitMeaning {
@@ -34,6 +35,7 @@ inline constexpr std::array exit_meanings{
     ExitMeaning{Exit::unavailable, "The server cannot be reached, or cannot serve now."},
     ExitMeaning{Exit::refused, "The server rejected the input as invalid."},
     ExitMeaning{Exit::busy, "Too many requests; try again later."},
+    ExitMeaning{Exit::gate_failed, "A comparison found a regression (--fail-on)."},
 };
 
 } // namespace hone::cli
