@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Measures datasets and experiments with the real binary: evaluate.py build/release/hone [--rows 1000000].
+
+Prints one JSON object: seconds to store and to read 20,000 examples (10 MB), seconds and peak memory of the server for an
+import of many rows, seconds to compare two experiments of 10,000 runs, and seconds of an experiment with Phoenix' own
+client, 5,000 examples and two evaluators."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+root = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(root / "tests/e2e"), str(root / "tests")]
+
+from server import Server  # noqa: E402
+from telemetry import key_of  # noqa: E402
+
+
+def seconds(work):
+    begin = time.monotonic()
+    work()
+    return round(time.monotonic() - begin, 2)
+
+
+def peak_memory_mb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def upload_and_read(client):
+    inputs = [{"question": f"question {n} " + "x" * 450} for n in range(20_000)]
+    body = {"action": "create", "name": "twenty thousand", "inputs": inputs}
+    return {
+        "store_20000_examples_s": seconds(lambda: client.must("POST", "/v1/datasets/upload?sync=true", body)),
+        "read_20000_examples_s": seconds(lambda: client.must("GET", "/v1/datasets/twenty%20thousand/examples")),
+    }
+
+
+def import_rows(server, key, count):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "rows.jsonl"
+        with file.open("w") as out:
+            for n in range(count):
+                out.write(f'{{"id":"row {n}","input":{{"question":"question {n} of many"}},"output":{{"n":{n}}}}}\n')
+        command = [server.binary, "dataset", "push", "many", str(file), "--timeout", "30m"]
+        environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "HONE_URL": server.url, "HONE_API_KEY": key}
+        taken = seconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))
+    return {f"import_{count}_rows_s": taken, "server_peak_memory_mb": peak_memory_mb(server.process.pid)}
+
+
+def experiment(client, examples, passes):
+    made = client.must("POST", "/v1/datasets/compared/experiments", {}).data["id"]
+    times = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z"}
+    for n, example in enumerate(examples):
+        body = {"dataset_example_id": example["node_id"], "repetition_number": 1, "output": n} | times
+        run = client.must("POST", f"/v1/experiments/{made}/runs", body).data["id"]
+        eval = {"experiment_run_id": run, "name": "correct", "annotator_kind": "CODE", "result": {"score": passes(n)}}
+        client.must("POST", "/v1/experiment_evaluations", eval | times)
+    return made
+
+
+def compare(client, count):
+    inputs = [{"n": n} for n in range(count)]
+    client.must("POST", "/v1/datasets/upload", {"action": "create", "name": "compared", "inputs": inputs})
+    examples = client.must("GET", "/v1/datasets/compared/examples").data["examples"]
+    begin = time.monotonic()
+    base = experiment(client, examples, lambda n: n % 10 / 10)
+    sent = time.monotonic() - begin
+    other = experiment(client, examples, lambda n: n % 9 / 10)
+    path = f"/v1/experiments/compare?base={base}&other={other}"
+    return {
+        "runs_and_evals_per_s": round(2 * count / sent),
+        f"compare_2x{count}_runs_s": seconds(lambda: client.must("GET", path)),
+    }
+
+
+def phoenix_client(server, key):
+    import os
+
+    environment = os.environ | {"PHOENIX_HOST": server.url, "PHOENIX_API_KEY": key}
+    command = ["node", str(root / "tests/phoenix_experiments.mjs"), "by client", "5000"]
+    return {
+        "phoenix_client_5000_examples_2_evaluators_s": seconds(
+            lambda: subprocess.run(command, env=environment, check=True, capture_output=True)
+        )
+    }
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("binary")
+parser.add_argument("--rows", type=int, default=1_000_000)
+parser.add_argument("--runs", type=int, default=10_000)
+wanted = parser.parse_args()
+found = {}
+with Server(wanted.binary) as server:
+    key = key_of(server)
+    found |= import_rows(server, key, wanted.rows)
+    found |= upload_and_read(server.client(key))
+with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
+    key = key_of(server)
+    found |= compare(server.client(key), wanted.runs)
+with Server(wanted.binary) as server:
+    found |= phoenix_client(server, key_of(server))
+print(json.dumps(found, indent=2))

@@ -1,0 +1,283 @@
+"""Datasets and experiments: the commands, files of every kind, and Phoenix' client from npm against the real binary."""
+
+import gzip
+import json
+import pathlib
+import tempfile
+import time
+import urllib.parse
+
+from phoenix import run_node
+from server import Server
+from telemetry import key_of, otlp_json, rows
+from trace_commands import Hone
+
+
+def upload(client, name, action="update", **lists):
+    return client.must("POST", "/v1/datasets/upload?sync=true", {"action": action, "name": name} | lists).data
+
+
+def test_phoenix_clients_datasets_experiments_and_prompts_work_unmodified(binary, stack):
+    server = stack.enter_context(Server(binary))
+    run_node("phoenix_experiments.mjs", "numbers", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+
+
+def test_ten_thousand_evaluations_at_the_same_time_are_not_refused(binary, stack):
+    server = stack.enter_context(Server(binary))
+    # One refusal would end the client with an error: the evaluations are not awaited.
+    run_node("phoenix_experiments.mjs", "many", "2000", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+
+
+def test_a_dataset_is_pushed_compared_restored_and_pulled(binary, stack):
+    server = stack.enter_context(Server(binary))
+    folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    hone = Hone(server, key_of(server)).run
+
+    questions = folder / "questions.csv"
+    questions.write_text('id,question,answer,split\r\nq1,"what, is it?",this,train\r\nq2,why,that,test\r\n')
+    pushed = json.loads(hone("dataset", "push", "shop", str(questions), "--json").stdout)
+    assert pushed["num_created_examples"] == 2, pushed
+    with gzip.open(folder / "more.jsonl.gz", "wt") as more:
+        more.write('{"id":"q3","input":{"question":"how"},"output":{"answer":"so"}}\n')
+    assert "Added 1" in hone("dataset", "push", "shop", str(folder / "more.jsonl.gz")).stdout
+    questions.write_text("id,question,answer\nq1,what now?,this\n")
+    assert "changed 1, deleted 2" in hone("dataset", "push", "shop", str(questions), "--action", "update").stdout
+    hone("dataset", "push", "shop", str(questions), "--action", "create", status=6)
+    versions = json.loads(hone("dataset", "versions", "shop", "--json").stdout)
+    assert [each["number"] for each in versions] == [3, 2, 1], versions
+    changes = json.loads(hone("dataset", "diff", "shop", "--json").stdout)
+    assert sorted(each["change"] for each in changes) == ["changed", "removed", "removed"], changes
+    assert "~ q1" in hone("dataset", "diff", "shop").stdout
+    hone("dataset", "restore", "shop", "2")
+    pulled = [json.loads(line) for line in hone("dataset", "pull", "shop").stdout.splitlines()]
+    assert [each["id"] for each in pulled] == ["q1", "q2", "q3"], pulled
+    assert pulled[0]["input"] == {"question": "what, is it?"} and pulled[0]["splits"] == ["train"], pulled
+    hone("dataset", "pull", "shop", "-o", str(folder / "out.csv"))
+    # What was written is read back as the same examples.
+    copied = json.loads(hone("dataset", "push", "copy", str(folder / "out.csv"), "--json").stdout)
+    assert copied["num_created_examples"] == 3, copied
+    assert [json.loads(line)["input"] for line in hone("dataset", "pull", "copy").stdout.splitlines()] == [
+        each["input"] for each in pulled
+    ]
+    assert json.loads(hone("dataset", "show", "shop", "--json").stdout)["example_count"] == 3
+    hone("dataset", "delete", "shop", "--yes")
+    hone("dataset", "show", "shop", status=5)
+
+
+def test_spans_become_examples_once_and_keep_their_source(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    spans = [
+        (n, n, 0, f"ask {n}", {"input.value": json.dumps({"q": n}), "output.value": f"reply {n}"}) for n in range(1, 4)
+    ]
+    assert client.post("/v1/traces", otlp_json(spans)).status == 200
+    rows(client, "/v1/projects/shop/span_rows", 3)
+    body = {"project": "shop", "name": "from spans", "filter": 'name != "ask 2"', "splits": ["seen"]}
+    made = client.must("POST", "/v1/datasets/from_spans", body).data
+    assert made["num_created_examples"] == 2, made
+    assert client.must("POST", "/v1/datasets/from_spans", body).data["num_created_examples"] == 0
+    examples = client.must("GET", "/v1/datasets/from%20spans/examples?split=seen").data["examples"]
+    assert {json.dumps(each["input"]) for each in examples} == {'{"q": 1}', '{"q": 3}'}, examples
+    assert examples[0]["output"]["output"].startswith("reply"), examples
+    assert len(examples[0]["source"]["span_id"]) == 16, examples
+    missing = client.post("/v1/datasets/from_spans", body | {"filter": 'name = "none"'})
+    assert missing.status == 404, missing.text
+
+
+def form(parts):
+    boundary = "----hone"
+    body = b""
+    for name, value, headers in parts:
+        body += f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n'.encode()
+        for key, text in headers.items():
+            body += f"{key}: {text}\r\n".encode()
+        body += b"\r\n" + (value if isinstance(value, bytes) else value.encode()) + b"\r\n"
+    return body + f"--{boundary}--\r\n".encode(), {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+
+
+def test_a_gzip_csv_part_is_uploaded_as_the_python_client_sends_it(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    table = b"question,answer,meta,part\nhow,so,1,train\nwhy,,2,\n"
+    fields = [
+        ("action", "create", {}),
+        ("name", "by form", {}),
+        ("input_keys[]", "question", {}),
+        ("output_keys[]", "answer", {}),
+        ("metadata_keys[]", "meta", {}),
+        ("split_keys[]", "part", {}),
+    ]
+
+    def send(*files):
+        body, headers = form([*fields, *files])
+        return client.post("/v1/datasets/upload?sync=true", body, headers)
+
+    csv = {"Content-Type": "text/csv", "Content-Encoding": "gzip"}
+    made = send(("file", gzip.compress(table), csv))
+    assert made.status == 200 and made.data["num_created_examples"] == 2, made.text
+    examples = client.must("GET", "/v1/datasets/by%20form/examples").data["examples"]
+    assert examples[0]["input"] == {"question": "how"} and examples[1]["output"] == {}, examples
+    assert send(("file", gzip.compress(table), csv)).status == 409
+    fields[1] = ("name", "broken", {})
+    for content, headers, status in (
+        (b"not gzip", csv, 422),
+        (gzip.compress(b"x" * (400 << 20)), csv, 413),  # a small file that unpacks to much
+        (table, {"Content-Type": "application/x-pandas-pyarrow"}, 422),
+        (b"question,question\n1,2\n", {"Content-Type": "text/csv"}, 422),
+        (b"question,answer,meta,part\n1\n", {"Content-Type": "text/csv"}, 422),
+    ):
+        refused = send(("file", content, headers))
+        assert refused.status == status, (content[:20], refused.status, refused.text)
+        assert refused.json["detail"] == refused.json["error"]["message"], refused.text
+    assert client.must("GET", "/v1/datasets?name=broken").json["data"] == []
+
+
+def test_bad_uploads_are_refused_and_store_nothing(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    good = {"action": "create", "name": "n", "inputs": [{"a": 1}]}
+    for change in (
+        {"inputs": None},
+        {"inputs": [{"a": 1}], "outputs": [{}, {}]},
+        {"inputs": [None]},
+        {"inputs": ["text"]},
+        {"action": "replace"},
+        {"name": ""},
+        {"name": "x" * 10_000},
+        {"example_ids": ["a", "b"]},
+        {"inputs": [{}, {}], "example_ids": ["a", "a"]},
+        {"splits": [7]},
+        {"splits": [""]},
+    ):
+        refused = client.post("/v1/datasets/upload", good | change)
+        assert refused.status == 422, (change, refused.text[:300])
+    for raw in (b'{"action":"create","name":"n","inputs":[{"a":NaN}]}', b"[" * 1000, b""):
+        assert client.post("/v1/datasets/upload", raw, {"Content-Type": "application/json"}).status == 422, raw[:40]
+    assert client.post("/v1/datasets/upload", b"x", {"Content-Type": "text/plain"}).status == 422
+    assert client.must("GET", "/v1/datasets").json["data"] == []
+    # Fields that Phoenix does not name are ignored, large numbers and unusual names are kept.
+    name = "a/b %2F \U0001f600"
+    upload(client, name, inputs=[{"n": 9007199254740993}], unknown=1)
+    read = client.must("GET", f"/v1/datasets/{urllib.parse.quote(name, safe='')}/examples")
+    assert read.data["examples"][0]["input"]["n"] == 9007199254740993, read.text
+    # An example of another dataset is not one of this.
+    node = read.data["examples"][0]["node_id"]
+    foreign = client.post("/v1/datasets/upload", {"action": "update", "name": "other", "inputs": [{}], "example_ids": [node]})
+    assert foreign.status == 422, foreign.text
+
+
+def test_twenty_thousand_examples_are_stored_and_read_within_the_clients_timeout(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    inputs = [{"question": f"question {n} " + "x" * 400} for n in range(20_000)]
+    begin = time.monotonic()
+    upload(client, "large", inputs=inputs, outputs=[{"a": n} for n in range(20_000)])
+    stored = time.monotonic() - begin
+    read = client.must("GET", "/v1/datasets/large/examples")
+    print(f"20,000 examples: stored in {stored:.2f} s, read in {time.monotonic() - begin - stored:.2f} s")
+    examples = read.data["examples"]
+    assert len(examples) == 20_000 and examples[19_999]["input"] == inputs[19_999]
+    assert len({each["id"] for each in examples}) == 20_000
+
+
+def test_runs_and_evaluations_survive_a_kill_and_bad_ones_are_refused(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    upload(client, "d", inputs=[{"n": n} for n in range(50)])
+    experiment = client.must("POST", "/v1/datasets/d/experiments", {"project_name": "x"}).data
+    examples = client.must("GET", "/v1/datasets/d/examples").data["examples"]
+    runs = f"/v1/experiments/{experiment['id']}/runs"
+
+    def run(n, **change):
+        times = {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:01.5+00:00"}
+        body = {"dataset_example_id": examples[n]["node_id"], "repetition_number": 1, "output": n, "id": "temp-1"}
+        return client.post(runs, body | times | change)
+
+    def evaluate(run_id, **change):
+        body = {
+            "experiment_run_id": run_id,
+            "name": "correct",
+            "annotator_kind": "CODE",
+            "start_time": "2026-01-01T00:00:00Z",
+            "end_time": "2026-01-01T00:00:01Z",
+            "result": {"score": 1, "name": "ignored"},
+        }
+        return client.post("/v1/experiment_evaluations", body | change)
+
+    for n in range(25):
+        assert evaluate(run(n).data["id"]).status == 200
+    server.kill()
+    server.start()
+    client = server.client(client.key)
+    after = client.must("GET", f"/v1/experiments/{experiment['id']}").data
+    assert (after["successful_run_count"], after["missing_run_count"]) == (25, 25), after
+    assert len(client.must("GET", runs).json["data"]) == 25
+    assert run(0).status == 409
+    for change in (
+        {"repetition_number": 0},
+        {"repetition_number": 2},
+        {"repetition_number": 10**9},
+        {"end_time": "2025-01-01T00:00:00Z"},
+        {"start_time": "yesterday"},
+        {"dataset_example_id": None},
+    ):
+        assert run(30, **change).status == 422, change
+    assert run(30, dataset_example_id="DatasetExample:none").status == 404
+    made = run(30, output={"deep": [1, None]}).data["id"]
+    for change, status in (
+        ({"result": {"score": True, "label": 3}}, 200),
+        ({"result": {"score": "0.5"}}, 200),
+        ({"result": {}, "error": "it threw"}, 200),
+        ({"result": None, "error": None}, 422),
+        ({"result": {"score": "high"}}, 422),
+        ({"annotator_kind": "ROBOT"}, 422),
+        ({"result": {"explanation": "x" * (3 << 20)}}, 200),
+        ({"experiment_run_id": "nothing"}, 404),
+    ):
+        reply = evaluate(made, **change)
+        assert reply.status == status, (str(change)[:80], reply.text[:300])
+    raw = b'{"experiment_run_id":"%s","name":"n","annotator_kind":"CODE","start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-01T00:00:00Z","result":{"score":1e999}}' % made.encode()
+    assert client.post("/v1/experiment_evaluations", raw, {"Content-Type": "application/json"}).status == 422
+    # Deleting the dataset deletes the experiment; its id is then unknown.
+    client.must("DELETE", "/v1/datasets/d", status=204)
+    assert client.get(f"/v1/experiments/{experiment['id']}").status == 404
+    assert evaluate(made).status == 404
+
+
+def test_the_gate_of_a_comparison_fails_on_a_regression(binary, stack):
+    server = stack.enter_context(Server(binary))
+    folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    key = key_of(server)
+    client = server.client(key)
+    upload(client, "d", inputs=[{"n": n} for n in range(30)])
+    examples = client.must("GET", "/v1/datasets/d/examples").data["examples"]
+
+    def experiment(name, passes):
+        made = client.must("POST", "/v1/datasets/d/experiments", {"name": name}).data
+        times = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z"}
+        for n, example in enumerate(examples):
+            body = {"dataset_example_id": example["node_id"], "repetition_number": 1, "output": n} | times
+            run = client.must("POST", f"/v1/experiments/{made['id']}/runs", body).data["id"]
+            sent = {"experiment_run_id": run, "name": "correct", "annotator_kind": "CODE"} | times
+            client.must("POST", "/v1/experiment_evaluations", sent | {"result": {"score": int(passes(n))}})
+        return made["id"]
+
+    base = experiment("base", lambda n: n < 27)
+    experiment("same", lambda n: n < 27)
+    experiment("worse", lambda n: n >= 15)
+
+    hone = Hone(server, key).run
+    hone("experiment", "tag", base, "baseline")
+    gate = ("--dataset", "d", "--fail-on", "regression")
+    calm = hone("experiment", "compare", "baseline", "same", *gate)
+    assert "gate passed" in calm.stdout and "no difference shown" in calm.stdout, calm.stdout
+    markdown, junit = folder / "comment.md", folder / "evals.xml"
+    reports = ("--markdown", str(markdown), "--junit", str(junit))
+    failed = hone("experiment", "compare", "baseline", "worse", *gate, *reports, status=10)
+    assert "3 fixed, 15 broken" in failed.stdout, failed.stdout
+    assert "Experiment gate failed" in markdown.read_text() and "<failure" in junit.read_text()
+    found = json.loads(hone("experiment", "compare", "baseline", "worse", "--dataset", "d", "--json").stdout)
+    assert found["gate"]["reasons"][0]["guard"] == "significance", found["gate"]
+    assert abs(found["metrics"][0]["delta"] + 0.4) < 1e-9, found["metrics"]
+    assert len(json.loads(hone("experiment", "list", "d", "--json").stdout)) == 3
+    hone("experiment", "compare", "baseline", "none", "--dataset", "d", status=5)
