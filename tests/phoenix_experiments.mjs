@@ -213,4 +213,5 @@ const { messages, model } = toSDK({ sdk: "openai", prompt: live, variables: { wh
 assert.equal(messages[0].content, "Hello Ada");
 assert.equal(model, "gpt-x");
 assert.ok((await listPrompts({ client })).some((each) => each.name === "greet"));
+console.log("datasets, experiments and prompts: done");
 process.exit(0);

@@ -19,13 +19,15 @@ def upload(client, name, action="update", **lists):
 
 def test_phoenix_clients_datasets_experiments_and_prompts_work_unmodified(binary, stack):
     server = stack.enter_context(Server(binary))
-    run_node("phoenix_experiments.mjs", "numbers", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+    printed = run_node("phoenix_experiments.mjs", "numbers", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+    assert printed.endswith("datasets, experiments and prompts: done\n"), printed
 
 
 def test_ten_thousand_evaluations_at_the_same_time_are_not_refused(binary, stack):
     server = stack.enter_context(Server(binary))
     # One refusal would end the client with an error: the evaluations are not awaited.
-    run_node("phoenix_experiments.mjs", "many", "2000", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+    printed = run_node("phoenix_experiments.mjs", "many", "2000", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+    assert printed.startswith("2000 examples, 2 evaluators"), printed
 
 
 def test_a_dataset_is_pushed_compared_restored_and_pulled(binary, stack):

@@ -26,6 +26,7 @@ def run_node(script, *arguments, **environment):
         timeout=180,
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    return outcome.stdout
 
 
 def test_the_phoenix_client_works_unmodified(binary, stack):

@@ -123,6 +123,10 @@ std::string relative_time(Time time, Time now) {
     return past ? amount + " ago" : "in " + amount;
 }
 
+const json::Value* member(const json::Value& object, std::string_view name) {
+    return object.is_object() ? object.get_object().if_contains(name) : nullptr;
+}
+
 std::string text_of(const json::Value& object, std::string_view field) {
     const json::Value* value = field_of(object, field);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";

@@ -27,6 +27,9 @@ using Columns = std::vector<Column>;
 // "3 min ago", "in 5 days", and the date when it is more than a month away.
 std::string relative_time(Time time, Time now);
 
+// Null when it is not an object, or has no such member.
+const json::Value* member(const json::Value& object, std::string_view name);
+
 // The field as text; empty when it is absent or no string.
 std::string text_of(const json::Value& object, std::string_view field);
 // The field as a whole number; 0 when it is absent or none.

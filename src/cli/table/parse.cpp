@@ -8,7 +8,7 @@ namespace hone::cli {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return "\"" + safe_line(cut_to_width(text, 60)) + "\"";
 }
 
@@ -59,7 +59,7 @@ private:
         if (option == options.end()) {
             std::vector<std::string_view> names;
             for (const auto& known : options) names.push_back(known.name);
-            return fail("unknown option " + quoted(name) + did_you_mean(name, names));
+            return fail("unknown option " + in_quotes(name) + did_you_mean(name, names));
         }
         if (option->value.empty()) {
             if (equals != std::string::npos) return fail(name + " takes no value");
@@ -80,7 +80,7 @@ private:
     void add_value(const Option& option, std::string value) {
         const std::string name(option.name);
         if (!is_choice(option.choices, value))
-            return fail(name + " must be one of " + one_of(option.choices) + ", not " + quoted(value) +
+            return fail(name + " must be one of " + one_of(option.choices) + ", not " + in_quotes(value) +
                         did_you_mean(value, option.choices));
         auto& values = m_parsed.values[name];
         if (!values.empty() && !option.repeated) return fail(name + " is given twice");
@@ -110,19 +110,19 @@ private:
             return;
         }
         const auto words = m_tree.words_after(m_parsed.path);
-        fail("unknown command " + quoted(path) + did_you_mean(word, words));
+        fail("unknown command " + in_quotes(path) + did_you_mean(word, words));
     }
 
     void take_argument(const std::string& word) {
         const auto& arguments = m_parsed.command->arguments;
         if (m_argument == arguments.size())
-            return fail("unexpected argument " + quoted(word) + ": " + quoted(m_parsed.path) + " takes " +
+            return fail("unexpected argument " + in_quotes(word) + ": " + in_quotes(m_parsed.path) + " takes " +
                         (arguments.empty() ? "none" : "at most " + std::to_string(arguments.size())));
         const Argument& argument = arguments[m_argument++];
         if (word.empty()) return fail(std::string(argument.name) + " must not be empty");
         if (!is_choice(argument.choices, word))
             return fail(std::string(argument.name) + " must be one of " + one_of(argument.choices) + ", not " +
-                        quoted(word) + did_you_mean(word, argument.choices));
+                        in_quotes(word) + did_you_mean(word, argument.choices));
         m_parsed.values[std::string(argument.name)] = {word};
     }
 

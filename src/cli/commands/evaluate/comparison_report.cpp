@@ -10,10 +10,6 @@ namespace hone::cli {
 
 namespace {
 
-const json::Value* member(const json::Value& object, std::string_view name) {
-    return object.is_object() ? object.get_object().if_contains(name) : nullptr;
-}
-
 double real_of(const json::Value& object, std::string_view name) {
     const json::Value* found = member(object, name);
     return found != nullptr && found->is_number() ? found->to_number<double>() : 0;

@@ -55,10 +55,6 @@ Result<json::Value> post(const Context& context, const std::string& path, std::o
         .data;
 }
 
-const json::Value* member(const json::Value& value, std::string_view name) {
-    return value.is_object() ? value.get_object().if_contains(name) : nullptr;
-}
-
 // What a file holds: names instead of ids, nothing that belongs to one server, nothing that is not set.
 json::Object automation_file_form(const json::Value& automation) {
     json::Object form{{"name", text_of(automation, "name")}, {"description", text_of(automation, "description")}};
