@@ -60,8 +60,7 @@ Result<Repo> Catalog::fetch(const access::Caller& caller, const RepoId& id) {
     TRY(m_repos.find(caller, id, access::Permission::repo_write));
     Mirrors* const mirrors = TRY(this->mirrors());
     const Duration end = m_clock.steady() + fetch_wait;
-    const auto fetched = mirrors->fetch(id, [&] { return m_clock.steady() > end; });
-    if (!fetched.ok() && fetched.error().code == Code::not_found) return fetched.error();
+    (void)mirrors->fetch(id, [&] { return m_clock.steady() > end; }).ok(); // the repository has the reason
     return with_state(TRY(m_repos.find(caller, id)));
 }
 

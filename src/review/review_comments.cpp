@@ -108,13 +108,14 @@ Result<Comment> Reviews::comment(const Caller& caller, const ArtifactId& id, con
         return invalid("path, line, side and revision are for branches");
     }
     made.id = make_id<CommentTag>(m_clock);
+    made.author = name_of_person(caller);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM review_comments WHERE artifact_id = ?", id));
         if (count.front().integer(0) >= most_comments) return too_large("an artifact has at most 2,000 comments");
         TRY(transaction.execute("INSERT INTO review_comments (id, artifact_id, reply_to, revision, path, side, line, "
                                 "body, author, author_name, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                 made.id, id, made.reply_to, made.revision, made.path, name_of(made.side), made.line,
-                                made.body, caller.principal(), name_of_person(caller), m_clock.now()));
+                                made.body, caller.principal(), made.author, m_clock.now()));
         return m_access.audit.record(transaction, caller,
                                      {"review_comment", artifact.space_id, id.text(), {{"comment", made.id.text()}}});
     }));

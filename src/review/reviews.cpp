@@ -178,7 +178,7 @@ Result<> Reviews::insert_decision(sql::Transaction& transaction, const Caller& c
     TRY(transaction.execute("INSERT INTO review_decisions (id, artifact_id, revision, decision, reviewer, "
                             "reviewer_name, comment, allow_protected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             make_id<DecisionTag>(m_clock), id, revision, name_of(made.decision), caller.principal(),
-                            name_of_person(caller), made.comment, made.allow_protected ? 1 : 0, m_clock.now()));
+                            made.reviewer, made.comment, made.allow_protected ? 1 : 0, m_clock.now()));
     return {};
 }
 
@@ -221,8 +221,9 @@ Result<Artifact> Reviews::decide(const Caller& caller, const ArtifactId& id, Rev
                                    asks && trim(said).empty() ? "See the comments." : said,
                                    wanted.digest.value_or(artifact.digest),
                                    {}};
+        const Made made{decision, said, false, name_of_person(caller)};
         verdict.together = [&](sql::Transaction& transaction) {
-            return insert_decision(transaction, caller, id, 0, {decision, said, false});
+            return insert_decision(transaction, caller, id, 0, made);
         };
         decided = TRY(m_artifacts.decide(caller, id, verdict));
     }
@@ -266,8 +267,8 @@ Result<bool> Reviews::write_decision(sql::Transaction& transaction, const Caller
     if (!approves || enough)
         TRY(transaction.execute("UPDATE artifacts SET review = ?, reviewer = ?, reviewer_name = ?, comment = ?, "
                                 "reviewed_at = ? WHERE id = ?",
-                                name_of(made.decision), caller.actor(), name_of_person(caller), made.comment,
-                                m_clock.now(), artifact.id));
+                                name_of(made.decision), caller.actor(), made.reviewer, made.comment, m_clock.now(),
+                                artifact.id));
     return approves && enough;
 }
 
@@ -285,7 +286,7 @@ Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& ar
         return conflict("the diff of the branch is not the one that you reviewed. Review it again");
     if (decision == ReviewState::approved)
         TRY(check_approval(caller, artifact, branch, revision, *wanted.allow_protected));
-    const Made made{decision, said, *wanted.allow_protected};
+    const Made made{decision, said, *wanted.allow_protected, name_of_person(caller)};
     const bool ships = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<bool> {
         const bool enough = TRY(write_decision(transaction, caller, artifact, branch, revision, made));
         if (enough) TRY(PullRequests::enqueue(transaction, m_clock, artifact, branch, revision));

@@ -229,6 +229,7 @@ private:
         ReviewState decision;
         std::string comment;
         bool allow_protected;
+        std::string reviewer; // name
     };
     Result<> insert_decision(sql::Transaction& transaction, const access::Caller& caller, const ArtifactId& id,
                              int64_t revision, const Made& made);

@@ -277,6 +277,8 @@ export interface ChatSession {
   token_count_total: number;
 }
 
+export type CheckResult = "passed" | "failed" | "skipped";
+
 export interface ClonedRepo {
   /** Address that it was cloned from. */
   url: string;
@@ -315,6 +317,8 @@ export interface Comment {
   /** The caller wrote it. */
   mine: boolean;
 }
+
+export type CommentAuthors = "writers" | "anyone";
 
 export interface Commit {
   /** Hash. */
@@ -407,6 +411,8 @@ export interface Decision {
   counts: boolean;
   /** Time of the review. */
   created_at: string;
+  /** Time at which the delivery that it started was cancelled; it no longer counts. */
+  withdrawn_at: string | null;
 }
 
 export interface Declared {
@@ -852,6 +858,17 @@ export interface FolderInfo {
   bytes: number;
 }
 
+export interface ForgeCommentView {
+  /** User name on the forge. */
+  author: string;
+  /** File; empty: the whole pull request. */
+  path: string;
+  /** Line of that file. */
+  line: number | null;
+  /** Markdown. */
+  body: string;
+}
+
 export interface ForgeHook {
   /** Path on this server that the forge sends its webhook to. */
   path: string;
@@ -1122,7 +1139,7 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
-export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up";
+export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed";
 
 export interface LedgerView {
   /** stored + repeated + pending + rejected, always. */
@@ -1420,6 +1437,15 @@ export interface PasswordResetRequested {
   by_mail: boolean;
 }
 
+export interface PeopleCommit {
+  /** Commit. */
+  id: string;
+  /** Name of its author. */
+  author: string;
+  /** First line of its message. */
+  title: string;
+}
+
 export interface PermissionInfo {
   name: string;
   doc: string;
@@ -1549,9 +1575,13 @@ export interface PullRequest {
   branch: string;
   /** Branch that it is merged into. */
   target: string;
-  /** Revision that was approved. */
+  /** Revision that was approved last. */
   revision: number;
+  /** Revision that the forge has; 0: none. */
+  delivered_revision: number;
   state: PullRequestState;
+  /** State of the update of an open one to the approved revision: pending, failed or cancelled; empty: the forge has it. */
+  update_state: string;
   /** Number on the forge. */
   number: number | null;
   /** Page on the forge. */
@@ -1560,14 +1590,26 @@ export interface PullRequest {
   title: string;
   /** It is a draft. */
   draft: boolean;
-  /** Newest commit on the forge. */
+  /** Commit that Hone delivered. */
   head_commit: string;
+  /** Newest commit on the forge. */
+  forge_commit: string;
+  /** What people did with the branch on the forge: commits_added, force_pushed; empty: nothing. */
+  people: string;
+  /** Commits on the branch that people pushed, at most 50. */
+  their_commits: PeopleCommit[];
+  /** Whether the forge can merge it: yes, conflicts; empty: not known. */
+  mergeable: string;
   /** State of the forge's checks: passed, failed, running; empty: none. */
   checks: string;
   /** Review state on the forge: approved, changes_requested; empty: none. */
   forge_review: string;
-  /** The last error. */
+  /** The last error, and what to do about it. */
   error: string;
+  /** Cause of the error, as docs/review.md lists them; empty: none, or not known. */
+  cause: string;
+  /** New address of a repository that moved; empty: it did not. */
+  moved_to: string;
   /** Failed attempts in a row. */
   attempts: number;
   /** Time of the next poll of the forge. */
@@ -1580,9 +1622,23 @@ export interface PullRequest {
   polled_at: string | null;
   /** Time of the merge. */
   merged_at: string | null;
+  /** Time at which it was merged, closed, cancelled or abandoned. */
+  ended_at: string | null;
 }
 
-export type PullRequestState = "queued" | "pushed" | "open" | "merged" | "closed" | "only_pushed" | "failed";
+export interface PullRequestEvent {
+  /** Id. */
+  id: string;
+  kind: PullRequestEventKind;
+  /** Details in one sentence; may be empty. */
+  message: string;
+  /** Time at which Hone noticed it. */
+  created_at: string;
+}
+
+export type PullRequestEventKind = "approved" | "opened" | "updated" | "failed" | "update_failed" | "follow_failed" | "succeeded_by" | "cancelled" | "abandoned" | "taken_over" | "merged" | "closed" | "reopened" | "retargeted" | "ready" | "draft" | "commits_added" | "force_pushed" | "branch_restored" | "changes_requested" | "checks_failed" | "conflicts";
+
+export type PullRequestState = "queued" | "pushed" | "open" | "merged" | "closed" | "only_pushed" | "failed" | "cancelled" | "abandoned";
 
 export interface PushedBranch {
   /** Id. */
@@ -1739,6 +1795,14 @@ export interface Repo {
   created_at: string;
 }
 
+export interface RepoCheck {
+  /** read, forge, repository, push, pull_requests, labels, comments or webhook. */
+  name: string;
+  result: CheckResult;
+  /** What was found, and what to do. */
+  message: string;
+}
+
 export interface RepoSettings {
   /** Address to clone from: https, or file for one on the server. */
   url: string;
@@ -1823,6 +1887,7 @@ export interface ReviewPolicy {
   sign_off: boolean;
   /** Changes requested on the forge are sent to the session. */
   follow_forge_comments: boolean;
+  follow_comments_of: CommentAuthors;
 }
 
 export type ReviewState = "pending" | "approved" | "rejected" | "changes_requested";
@@ -1843,8 +1908,10 @@ export interface ReviewView {
   open_comments: number;
   /** Why the caller cannot approve it now; null: the caller can. */
   cannot_approve: string | null;
-  /** Pull request of the approved branch. */
+  /** Newest pull request of the approved branch. */
   pull_request: PullRequest | null;
+  /** Pull requests of the same branch that are over, oldest first. */
+  earlier_pull_requests: PullRequest[];
 }
 
 export interface Revision {
@@ -3570,6 +3637,8 @@ export interface UpdateProject {
 }
 
 export interface UpdateRepo {
+  /** New address of a repository that was renamed or moved. */
+  url?: string | null;
   /** Unique in the space. */
   name?: string | null;
   /** Branch, tag or commit that workers get. */

@@ -17,14 +17,7 @@ import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible, VisibleLines } from "../../parts/visible";
 import { query, set_query } from "../../router";
 import { inbox_page, review_page, run_page } from "../addresses";
-import {
-  can_abandon,
-  can_cancel,
-  people_words,
-  pull_request_tones,
-  pull_request_words,
-  reviews_changed,
-} from "./data";
+import { can_abandon, can_cancel, people_words, pull_request_tones, pull_request_words, reviews_changed } from "./data";
 import { TheirCommits } from "./overview";
 
 /** Only http and https addresses become links. */
@@ -52,7 +45,9 @@ function ForgeState({ pr }: { pr: PullRequest }) {
       )}
       {pr.mergeable === "conflicts" && <State tone="limit" text="conflicts" />}
       {pr.people !== "" && <State tone="limit" text={people_words[pr.people] ?? pr.people} />}
-      {pr.update_state !== "" && <State tone={pr.update_state === "failed" ? "failed" : "waiting"} text={`update ${pr.update_state}`} />}
+      {pr.update_state !== "" && (
+        <State tone={pr.update_state === "failed" ? "failed" : "waiting"} text={`update ${pr.update_state}`} />
+      )}
       {pr.error !== "" && <span class="soft">{pr.error}</span>}
     </span>
   );
