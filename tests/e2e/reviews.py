@@ -381,7 +381,7 @@ def test_comments_on_the_forge_start_a_follow_up_when_the_preset_says_so(binary,
     artifact = desk.review(run)["artifact"]["id"]
     desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1})
     pull = desk.pull_request(artifact, "open", "failed")
-    desk.forge.control(talk={"body": "buy cheap watches", "author_association": "NONE"})
+    desk.forge.control(talk={"body": "buy cheap watches", "user": {"login": "eve"}, "author_association": "NONE"})
     desk.forge.control(talk={"body": "coverage fell", "user": {"login": "cover", "type": "Bot"}})
     desk.forge.control(comment={"body": "use the list", "path": "services/cart/cart.py", "line": 1})
     desk.forge.control(review={"body": "count twice", "state": "CHANGES_REQUESTED"})

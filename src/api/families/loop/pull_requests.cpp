@@ -4,6 +4,8 @@
 #include "api/core/shapes.h"
 #include "run/outputs/review_services.h"
 
+#include <algorithm>
+
 namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
@@ -62,9 +64,12 @@ Result<List<review::PullRequestEvent>> list_pull_request_events(const Call& call
                                                      TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<List<run::ForgeCommentView>> list_pull_request_comments(const Call& call) {
+// There are about 100 at most: one page.
+Result<List<run::ForgeCommentView>> list_pull_request_comments(const Call& call, const PageQuery& query) {
+    const auto page = TRY(page_of(query.limit, query.cursor));
     List<run::ForgeCommentView> comments;
     comments.data = TRY(call.services.review.forge_comments(call.caller, TRY(pull_request_in_path(call))));
+    comments.data.resize(std::min(comments.data.size(), static_cast<size_t>(page.limit)));
     return comments;
 }
 
