@@ -29,7 +29,7 @@ Columns dataset_columns() {
     };
 }
 
-Columns version_columns() {
+Columns dataset_version_columns() {
     return {
         {.title = "version", .field = "number", .kind = Kind::number},
         {.title = "examples", .field = "example_count", .kind = Kind::count},
@@ -64,8 +64,8 @@ Result<> show_dataset(Context& context) {
                        dataset_columns());
 }
 
-Result<> list_versions(Context& context) {
-    return show_list(context, dataset_path(context, {"versions"}), space_query(context), version_columns(),
+Result<> list_dataset_versions(Context& context) {
+    return show_list(context, dataset_path(context, {"versions"}), space_query(context), dataset_version_columns(),
                      "No versions.");
 }
 
@@ -122,7 +122,7 @@ Result<> pull_dataset(Context& context) {
     return download_to_file(context, call, "", file);
 }
 
-Result<> add_spans(Context& context) {
+Result<> add_spans_to_dataset(Context& context) {
     json::Object body{{"name", context.value_or_empty("NAME")}};
     body["project"] = TRY(span_project(context));
     if (const auto filter = context.parsed.value("--filter")) body["filter"] = *filter;
@@ -134,7 +134,7 @@ Result<> add_spans(Context& context) {
                          TRY(context.remote.post("/v1/datasets/from_spans", std::move(body), space_query(context))));
 }
 
-Result<> compare_versions(Context& context) {
+Result<> compare_dataset_versions(Context& context) {
     Query query = space_query(context);
     query.emplace_back("from", context.value_or_empty("--from"));
     query.emplace_back("to", context.value_or_empty("--to"));
@@ -161,7 +161,7 @@ Result<> compare_versions(Context& context) {
     return {};
 }
 
-Result<> restore_version(Context& context) {
+Result<> restore_dataset_version(Context& context) {
     const json::Value made =
         TRY(context.remote.post(dataset_path(context, {"restore"}),
                                 json::Object{{"version_id", context.value_or_empty("VERSION")}}, space_query(context)));
@@ -224,23 +224,23 @@ std::vector<Command> dataset_commands() {
          .details =
              "Without --filter the roots of traces are added. Example: hone dataset add-spans failures --project "
              "shop --filter 'status = error' --after 24h",
-         .run = add_spans},
+         .run = add_spans_to_dataset},
         {.path = "dataset versions",
          .summary = "List the versions of a dataset.",
          .arguments = {dataset_argument},
          .lists = true,
-         .run = list_versions},
+         .run = list_dataset_versions},
         {.path = "dataset diff",
          .summary = "Show the examples that two versions have differently.",
          .arguments = {dataset_argument},
          .options = {{.name = "--from", .value = "VERSION", .doc = "First version. Default: the one before --to."},
                      {.name = "--to", .value = "VERSION", .doc = "Second version. Default: the newest."},
                      {.name = "--all", .value = "", .doc = "Show all differences."}},
-         .run = compare_versions},
+         .run = compare_dataset_versions},
         {.path = "dataset restore",
          .summary = "Make a new version with the examples of an old one.",
          .arguments = {dataset_argument, {.name = "VERSION", .doc = "Number or id of the old version."}},
-         .run = restore_version},
+         .run = restore_dataset_version},
         {.path = "dataset delete",
          .summary = "Delete a dataset with its experiments and their traces.",
          .arguments = {dataset_argument},
