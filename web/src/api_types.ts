@@ -333,6 +333,42 @@ export type CommitStyle = "keep" | "squash";
 
 export type Comparator = "above" | "at_least" | "below" | "at_most";
 
+export interface ComparedExample {
+  /** Id of the example. */
+  example: string;
+  /** Id given by the sender. */
+  external_id: string | null;
+  /** Scores of the base by name, one per repetition. */
+  base: Record<string, number[]>;
+  /** Scores of the other by name, one per repetition. */
+  other: Record<string, number[]>;
+  /** Difference of the means, by name. */
+  delta: Record<string, number>;
+  /** fixed, broken, passed or failed; by name of pass/fail evals. */
+  flip: Record<string, string>;
+  /** Passes in some repetitions of one experiment. */
+  flaky: boolean;
+}
+
+export interface Comparison {
+  /** Id of the first experiment. */
+  base: string;
+  /** Id of the second experiment. */
+  other: string;
+  base_name: string;
+  other_name: string;
+  /** Examples with runs in both. */
+  common_examples: number;
+  /** One per name of evals, by name. */
+  metrics: MetricComparison[];
+  latency: LatencyComparison;
+  gate: Gate;
+  /** Examples, the largest regression first. */
+  examples: ComparedExample[];
+  /** Whether `skip` and `limit` leave some out. */
+  has_more_examples: boolean;
+}
+
 export interface ComparisonView {
   baseline_after: string;
   baseline_before: string;
@@ -384,6 +420,81 @@ export interface Conversation {
   tools: string[];
   /** Template of the prompt, if recorded. */
   prompt_template: PromptTemplate | null;
+}
+
+export interface Coverage {
+  /** Examples times repetitions. */
+  expected: number;
+  /** Successful runs. */
+  runs: number;
+  /** Failed runs. */
+  failed: number;
+  /** Runs that were not sent. */
+  missing: number;
+}
+
+export interface CreatedId {
+  id: string;
+}
+
+export interface DatasetLabelView {
+  id: string;
+  /** Unique in the space. */
+  name: string;
+  description: string | null;
+  color: string;
+}
+
+export interface DatasetSplitView {
+  id: string;
+  /** Unique in the dataset. */
+  name: string;
+  description: string | null;
+  /** Such as #4f7cac. */
+  color: string;
+  /** An object. */
+  metadata: unknown;
+  /** Examples of the newest version. */
+  example_count: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface DatasetVersionView {
+  version_id: string;
+  /** Note of the one who made it. */
+  description: string | null;
+  /** An empty object. */
+  metadata: unknown;
+  created_at: string;
+  /** From 1. */
+  number: number;
+  source: VersionSource;
+  /** Examples that the previous version does not have. */
+  created: number;
+  /** Examples with other content than in the previous version. */
+  patched: number;
+  /** Examples of the previous version that this one lacks. */
+  deleted: number;
+  example_count: number;
+  created_by: string;
+}
+
+export interface DatasetView {
+  /** Id for Phoenix' clients; the plain id and the name are accepted as well. */
+  id: string;
+  /** Unique in the space. */
+  name: string;
+  description: string | null;
+  /** An object. */
+  metadata: unknown;
+  created_at: string;
+  /** Time of the last change. */
+  updated_at: string;
+  /** Examples of the newest version. */
+  example_count: number;
+  /** Number of the newest version. */
+  version: number;
 }
 
 export interface DayBudget {
@@ -739,6 +850,51 @@ export interface Example {
   time: string;
 }
 
+export interface ExampleDifference {
+  /** Id of the example. */
+  id: string;
+  /** Id given by the sender. */
+  external_id: string | null;
+  /** added, removed or changed. */
+  change: string;
+  /** Input, output and metadata in the first version. */
+  before: unknown | null;
+  /** Input, output and metadata in the second version. */
+  after: unknown | null;
+}
+
+export interface ExperimentTagView {
+  id: string;
+  /** Unique in the dataset, such as baseline. */
+  name: string;
+  description: string | null;
+}
+
+export interface ExperimentView {
+  /** Id for Phoenix' clients; the plain id is accepted as well. */
+  id: string;
+  dataset_id: string;
+  dataset_version_id: string;
+  name: string;
+  description: string | null;
+  /** Runs of each example. */
+  repetitions: number;
+  /** An object. */
+  metadata: unknown;
+  /** Project with the traces of the runs. */
+  project_name: string | null;
+  created_at: string;
+  updated_at: string;
+  /** Examples that were frozen when it was created. */
+  example_count: number;
+  successful_run_count: number;
+  failed_run_count: number;
+  missing_run_count: number;
+  /** Number of the dataset version. */
+  dataset_version: number;
+  created_by: string;
+}
+
 export interface Explanation {
   method: string;
   /** Address as the broker parses it: host in lower case, without the query. */
@@ -885,6 +1041,29 @@ export interface ForgeIssueDraft {
   digest: string;
 }
 
+export interface Gate {
+  /** passed or failed. */
+  verdict: string;
+  /** Why it failed. */
+  reasons: GateReason[];
+  /** What the numbers cannot show. */
+  notes: string[];
+  coverage: Coverage;
+}
+
+export interface GateReason {
+  /** Name of the evals; empty: of the whole experiment. */
+  metric: string;
+  /** significance, hard_break, must_pass or coverage. */
+  guard: string;
+  /** Reason as a sentence. */
+  message: string;
+  delta: number | null;
+  low: number | null;
+  high: number | null;
+  q: number | null;
+}
+
 export interface GitSource {
   /** Address of the repository: https, or file for one on the server. */
   url: string;
@@ -964,6 +1143,12 @@ export interface ImportReportView {
   /** The first hundred problems. */
   problems: ImportProblemView[];
   has_more_problems: boolean;
+}
+
+export interface IncompleteRunView {
+  dataset_example: unknown;
+  /** Missing or failed. */
+  repetition_numbers: number[];
 }
 
 export type InitFailure = "abort" | "degrade";
@@ -1141,6 +1326,17 @@ export type KeyState = "active" | "expired" | "revoked";
 
 export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed";
 
+export interface LatencyComparison {
+  /** Examples with a successful run in both experiments. */
+  pairs: number;
+  base_median_ms: number;
+  other_median_ms: number;
+  /** Median over the examples of other / base. */
+  ratio: number;
+  /** Sign-flip test of the logarithms. */
+  p: number;
+}
+
 export interface LedgerView {
   /** stored + repeated + pending + rejected, always. */
   received: number;
@@ -1263,6 +1459,45 @@ export interface MetricChange {
   difference: number | null;
   /** current / baseline; null when the baseline is 0. */
   ratio: number | null;
+}
+
+export interface MetricComparison {
+  /** Name of the evals. */
+  name: string;
+  /** Examples with a score in both experiments. */
+  pairs: number;
+  /** Mean over these examples in the base. */
+  base_mean: number;
+  /** Mean over these examples in the other. */
+  other_mean: number;
+  /** other_mean - base_mean. */
+  delta: number;
+  /** Lower end of the 95 % interval of delta; null: fewer than two pairs. */
+  low: number | null;
+  /** Upper end of the 95 % interval of delta. */
+  high: number | null;
+  /** Probability of a difference at least as large by chance. */
+  p: number;
+  /** p, corrected for the number of metrics (Benjamini-Hochberg). */
+  q: number;
+  /** Test of p: exact_mcnemar, exact_sign_flip, sign_flip or normal. */
+  test: string;
+  /** All scores are 0 or 1. */
+  is_pass_fail: boolean;
+  /** Examples that fail in the base and pass in the other. */
+  fixed: number;
+  /** Examples that pass in the base and fail in the other. */
+  broken: number;
+  /** Examples that pass in both. */
+  passed_both: number;
+  /** Examples that fail in both. */
+  failed_both: number;
+  /** Examples that pass in some repetitions of one experiment. */
+  flaky: number;
+  /** Smallest difference that this number of examples shows in 80 % of cases. */
+  smallest_delta: number;
+  /** improved, regressed or no_difference_shown. */
+  verdict: string;
 }
 
 export type MirrorState = "new" | "ready" | "failed";
@@ -1533,6 +1768,13 @@ export interface ProjectTraceSettingsView {
   used_today: UseToday;
 }
 
+export interface PromptTagView {
+  id: string;
+  /** Unique in the prompt. */
+  name: string;
+  description: string | null;
+}
+
 export interface PromptTemplate {
   /** The template. */
   text: string;
@@ -1550,6 +1792,16 @@ export interface PromptVariable {
   doc: string;
   /** Only for triggers of this type; null: for all. */
   trigger: TriggerType | null;
+}
+
+export interface PromptView {
+  id: string;
+  /** Unique in the space. */
+  name: string;
+  description: string | null;
+  source_prompt_id: string | null;
+  /** An object. */
+  metadata: unknown;
 }
 
 export interface PullRequest {
@@ -2577,9 +2829,9 @@ export interface SpanAnnotation {
 }
 
 export interface SpanContext {
-  /** 32 hexadecimal digits. */
+  /** As it was sent. */
   trace_id: string;
-  /** 16 hexadecimal digits. */
+  /** As it was sent. */
   span_id: string;
 }
 
@@ -2849,6 +3101,17 @@ export interface UnreadNotices {
   unread: number;
 }
 
+export interface UploadedView {
+  dataset_id: string;
+  /** The newest version; an old one when nothing changed. */
+  version_id: string;
+  num_created_examples: number;
+  num_updated_examples: number;
+  num_deleted_examples: number;
+  /** Texts from which an API key, a token or another credential was removed. */
+  num_redacted_texts: number;
+}
+
 export interface Usage {
   /** Input tokens that were not read from a cache. */
   input: number;
@@ -2949,6 +3212,8 @@ export interface VerificationRun {
 
 export type VerificationState = "none" | "pending" | "running" | "green" | "red" | "failed";
 
+export type VersionSource = "upload" | "import" | "spans" | "ui" | "restore";
+
 export type ViewPage = "traces" | "sessions";
 
 export interface ViewedFiles {
@@ -3028,10 +3293,52 @@ export interface ChangeComment {
   resolved?: boolean | null;
 }
 
+export interface ChangeDataset {
+  name?: string | null;
+  description?: string | null;
+  /** Replaces the metadata. */
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface ChangeDatasetLabel {
+  name?: string | null;
+  color?: string | null;
+  /** null: none. */
+  description?: string | null;
+}
+
+export interface ChangeExperiment {
+  /** Must not be null. */
+  name?: string | null;
+  /** null: none. */
+  description?: string | null;
+  /** Replaces the metadata; must not be null. */
+  metadata?: Record<string, unknown> | null;
+}
+
 export interface ChangePassword {
   current_password: string;
   /** At least 10 characters. */
   new_password: string;
+}
+
+export interface ChangePrompt {
+  /** null: none. */
+  description?: string | null;
+  /** Replaces the metadata. */
+  metadata?: Record<string, unknown> | null;
+}
+
+export interface ChangeSplit {
+  name?: string | null;
+  /** null: none. */
+  description?: string | null;
+  color?: string | null;
+  /** Replaces the metadata. */
+  metadata?: Record<string, unknown> | null;
+  add_example_ids?: string[] | null;
+  /** Wins over add_example_ids. */
+  remove_example_ids?: string[] | null;
 }
 
 export interface CommentOnIssue {
@@ -3046,6 +3353,42 @@ export interface ConfigureSignal {
   consent?: boolean | null;
   /** Replaces all settings; unchanged if not given. */
   settings?: SignalSettings | null;
+}
+
+export interface CreateDatasetLabel {
+  name: string;
+  /** # and six hexadecimal digits in lower case. */
+  color: string;
+  description?: string | null;
+}
+
+export interface CreateExperiment {
+  name?: string | null;
+  description?: string | null;
+  metadata?: Record<string, unknown> | null;
+  /** Id or number of a version; the newest if not given. */
+  version_id?: string | null;
+  /** Ids or names of splits; all examples if not given. */
+  splits?: string[] | null;
+  /** 1 to 1000; 1 if not given. */
+  repetitions?: number | null;
+}
+
+export interface CreateExperimentRun {
+  /** Id of an example of the experiment. */
+  dataset_example_id: string;
+  /** Any JSON; null if not given. */
+  output?: unknown | null;
+  /** From 1. */
+  repetition_number: number;
+  /** With or without an offset. */
+  start_time: string;
+  /** With or without an offset. */
+  end_time: string;
+  /** Trace of the run; it may arrive later. */
+  trace_id?: string | null;
+  /** Why the run failed. */
+  error?: string | null;
 }
 
 export interface CreateInvite {
@@ -3080,6 +3423,12 @@ export interface CreateProject {
   restricted?: boolean;
   /** Days before spans are deleted; the server's default if not given. */
   retention_days?: number | null;
+}
+
+export interface CreatePrompt {
+  prompt: NewPromptData;
+  /** model_provider, model_name, template, template_type, template_format, invocation_parameters, tools, response_format, description. */
+  version: Record<string, unknown>;
 }
 
 export interface CreateRepo {
@@ -3136,6 +3485,16 @@ export interface CreateSpans {
   data: unknown[];
 }
 
+export interface CreateSplit {
+  name: string;
+  description?: string | null;
+  /** # and six hexadecimal digits in lower case. */
+  color?: string | null;
+  metadata?: Record<string, unknown> | null;
+  /** Examples that belong to it. */
+  example_ids?: string[] | null;
+}
+
 export interface CreateTraceNote {
   data: NewTraceNote;
 }
@@ -3185,6 +3544,15 @@ export interface DestinationChange {
   new_signing_secret?: boolean | null;
 }
 
+export interface EvaluationResult {
+  /** Text; a number or boolean becomes text. */
+  label?: unknown | null;
+  /** A number; true, false and numbers as text become one. */
+  score?: unknown | null;
+  explanation?: string | null;
+  metadata?: Record<string, unknown> | null;
+}
+
 export interface EvaluatorChange {
   /** Purpose, as text. */
   description?: string | null;
@@ -3224,6 +3592,25 @@ export interface ForgeIssueRequest {
 export interface ForkRun {
   /** First message to the fork. */
   prompt: string;
+}
+
+export interface ImportFromSpans {
+  /** Id or name of the project. */
+  project: string;
+  /** Name of the dataset; it is made when there is none. */
+  name: string;
+  /** Spans to import, in the filter language; if not given, roots. */
+  filter?: string;
+  /** Only these spans. */
+  span_ids?: string[] | null;
+  /** Started at or after this time. */
+  after?: string | null;
+  /** Started before this time. */
+  before?: string | null;
+  /** At most this many, newest first; 1 to 10000, 1000 if not given. */
+  limit?: number;
+  /** Names of splits for the new examples. */
+  splits?: string[] | null;
 }
 
 export interface IssueChange {
@@ -3397,6 +3784,17 @@ export interface NewMonitor {
   enabled?: boolean | null;
 }
 
+export interface NewPromptData {
+  /** Letters in lower case, digits, - and _. */
+  name: string;
+  /** Of a new prompt. */
+  description?: string | null;
+  /** Prompt that it is copied from. */
+  source_prompt_id?: string | null;
+  /** Of a new prompt. */
+  metadata?: Record<string, unknown> | null;
+}
+
 export interface NewSessionAnnotation {
   name: string;
   annotator_kind: AnnotatorKind;
@@ -3525,6 +3923,11 @@ export interface Rerun {
   prompt?: string | null;
 }
 
+export interface RestoreVersion {
+  /** Id or number of the version to restore. */
+  version_id: string;
+}
+
 export interface ReviewArtifact {
   decision: ReviewState;
   /** The reason; needed for changes_requested. */
@@ -3570,9 +3973,41 @@ export interface SendMessage {
   text: string;
 }
 
+export interface SetDatasetLabels {
+  /** All labels of the dataset. */
+  dataset_label_ids?: string[] | null;
+}
+
+export interface SetEvaluation {
+  experiment_run_id: string;
+  /** Replaces the eval of the run with this name. */
+  name: string;
+  /** LLM, CODE or HUMAN. */
+  annotator_kind: string;
+  start_time: string;
+  end_time: string;
+  result?: EvaluationResult | null;
+  /** Why there is no result. */
+  error?: string | null;
+  metadata?: Record<string, unknown> | null;
+  trace_id?: string | null;
+}
+
+export interface SetExperimentTag {
+  /** Letters in lower case, digits, - and _. */
+  name: string;
+  description?: string | null;
+}
+
 export interface SetNewPassword {
   /** At least 10 characters. */
   password: string;
+}
+
+export interface SetPromptTag {
+  /** Letters in lower case, digits, - and _. */
+  name: string;
+  description?: string | null;
 }
 
 export interface SetRole {
