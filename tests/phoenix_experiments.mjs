@@ -3,7 +3,7 @@
 // PHOENIX_HOST and PHOENIX_API_KEY, as the client reads them. Every step asserts; the exit code tells.
 import assert from "node:assert/strict";
 import { createClient } from "@arizeai/phoenix-client";
-import { appendDatasetExamples, createDataset, getDataset, getDatasetInfo, listDatasets } from "@arizeai/phoenix-client/datasets";
+import { appendDatasetExamples, createDataset, getDataset, getDatasetInfo } from "@arizeai/phoenix-client/datasets";
 import {
   asExperimentEvaluator,
   createExperiment,
@@ -93,7 +93,7 @@ assert.equal(old.examples.length, 3);
 const hard = await getDataset({ client, dataset: { datasetId, splits: ["hard", "train"] } });
 assert.deepEqual(hard.examples.map((each) => each.id), ["a", "b"]);
 assert.equal((await getDatasetInfo({ client, dataset: { datasetId } })).name, name);
-assert.ok((await listDatasets({ client })).some((each) => each.id === datasetId));
+assert.ok((await client.GET("/v1/datasets")).data.data.some((each) => each.id === datasetId));
 await assert.rejects(getDataset({ client, dataset: { datasetId, splits: ["none"] } }), (error) => {
   assert.match(String(error), /404/);
   return true;

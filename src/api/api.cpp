@@ -88,6 +88,8 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
     if (!message) return response;
     if (form == ErrorForm::detailed) {
         json::Value body = json::parse(response.body).value();
+        // An error with members of its own is read by them.
+        if (body.get_object().size() > 1) return response;
         body.get_object()["detail"] = *message;
         response.body = json::print(body);
         return response;

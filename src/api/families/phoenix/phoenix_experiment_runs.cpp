@@ -59,13 +59,13 @@ struct ExperimentRunView {
     };
 };
 
-struct ListRuns {
+struct ListExperimentRuns {
     static constexpr bool is_query = true;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
     static constexpr std::tuple fields{
-        Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; all of them if not given."},
-        Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
+        Field{"limit", &ListExperimentRuns::limit, "Rows in one response, 1 to 1000; all of them if not given."},
+        Field{"cursor", &ListExperimentRuns::cursor, "next_cursor of the previous response."},
     };
 };
 
@@ -212,7 +212,7 @@ private:
 
 } // namespace
 
-Result<net::Response> list_experiment_runs(const Call& call, const ListRuns& query) {
+Result<net::Response> list_experiment_runs(const Call& call, const ListExperimentRuns& query) {
     const auto id = TRY(experiment_of_path(call));
     const evaluate::Experiments& experiments = call.services.evaluate.experiments;
     TRY(experiments.find(call.caller, id));
