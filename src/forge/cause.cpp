@@ -22,7 +22,7 @@ constexpr CauseText table[] = {
      "Check the address and the token; if the repository was deleted, use hone pr abandon PR", for_good,
      Code::not_found},
     {Cause::repository_moved, "the repository has another address on the forge",
-     "Change the address: hone repo update REPO --url URL", for_good, Code::not_found},
+     "Change the address: hone repo update REPO --address URL", for_good, Code::not_found},
     {Cause::repository_removed, "the repository is no longer registered in Hone",
      "Use hone pr abandon PR, or register the repository and start a new run", for_good, Code::not_found},
     {Cause::archived, "the repository is archived on the forge and cannot be changed",

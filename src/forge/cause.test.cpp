@@ -17,9 +17,10 @@ TEST_CASE("every cause has words, advice and a code; permanent ones are not code
     for (const auto& [cause, name] : enum_names(Cause{})) CHECK(seen.contains(cause) == (cause != Cause::none));
     const Error error = to_error("push the branch", {Cause::repository_moved, "Moved Permanently", "https://h/team/b"});
     CHECK(error.code == Code::not_found);
-    CHECK(error.message == "could not push the branch: the repository has another address on the forge: "
-                           "https://h/team/b. Change the address: hone repo update REPO --url URL. The forge: Moved "
-                           "Permanently");
+    CHECK(error.message ==
+          "could not push the branch: the repository has another address on the forge: "
+          "https://h/team/b. Change the address: hone repo update REPO --address URL. The forge: Moved "
+          "Permanently");
 }
 
 TEST_CASE("what git prints about a forge has a cause") {

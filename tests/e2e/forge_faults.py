@@ -288,9 +288,9 @@ def test_what_cannot_be_delivered_is_explained_at_once_and_repaired(binary, stac
         seen = bench.synced(pull, "the move is noticed", lambda now: now["moved_to"])
         assert seen["state"] == "open" and seen["moved_to"] == moved and seen["polled_at"], seen
         fetched = bench.client.must("POST", "/v1/repos/shop/fetch").data
-        assert fetched["state"] == "failed" and moved in fetched["error"] and "--url" in fetched["error"], fetched
+        assert fetched["state"] == "failed" and moved in fetched["error"] and "--address" in fetched["error"], fetched
         failing(bench, "moved repository", "repository_moved", lambda: None,
-                lambda: bench.hone("repo", "update", "shop", "--url", moved), "hone repo update REPO --url URL")
+                lambda: bench.hone("repo", "update", "shop", "--address", moved), "hone repo update REPO --address URL")
         assert bench.client.must("POST", "/v1/repos/shop/fetch").data["state"] == "ready"
         assert bench.synced(pull, "followed there", lambda now: now["moved_to"] == "" and now["error"] == "")["state"] == "open"
 

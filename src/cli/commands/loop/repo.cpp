@@ -99,8 +99,11 @@ Result<> list_branches(Context& context) {
 
 Result<> update_repo(Context& context) {
     json::Object body;
-    const std::pair<const char*, const char*> texts[] = {
-        {"--url", "url"}, {"--name", "name"}, {"--ref", "default_ref"}, {"--skill", "skill"}, {"--path", "path_scope"}};
+    const std::pair<const char*, const char*> texts[] = {{"--address", "url"},
+                                                         {"--name", "name"},
+                                                         {"--ref", "default_ref"},
+                                                         {"--skill", "skill"},
+                                                         {"--path", "path_scope"}};
     for (const auto& [option, field] : texts)
         if (const auto value = context.parsed.value(option)) body[field] = *value;
     if (context.parsed.has("--allow-private")) body["allow_private"] = true;
@@ -194,7 +197,7 @@ std::vector<Command> repo_commands() {
         {.path = "repo update",
          .summary = "Change a repository's address, name, credential, ref or scope.",
          .arguments = {repo_argument},
-         .options = {{.name = "--url", .value = "URL", .doc = "New address of a repository that moved."},
+         .options = {{.name = "--address", .value = "URL", .doc = "New address of a repository that moved."},
                      {.name = "--name", .value = "NAME", .doc = "New name."},
                      {.name = "--skill", .value = "SKILL", .doc = "Skill whose credential fetches it; empty: none."},
                      {.name = "--ref", .value = "REF", .doc = "Branch, tag or commit that workers get."},
