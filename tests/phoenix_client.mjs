@@ -115,7 +115,7 @@ const returned = await until("foreign spans", async () => {
 });
 assert.deepEqual(returned.map((each) => each.context.span_id), ["step two", "step one"]);
 assert.deepEqual(returned.map((each) => each.parent_id), ["step one", null]);
-assert.deepEqual(returned[0].attributes, {});
+assert.deepEqual(returned[0].attributes, { "openinference.span.kind": "LLM" });
 assert.deepEqual((await getSpans({ client, project: other, parentId: "step one" })).spans.map((each) => each.name), ["child"]);
 await addSpanAnnotation({ client, sync: true, spanAnnotation: { spanId: "step two", name: "tone", label: "kind" } });
 const foreignNotes = await getSpanAnnotations({ client, project: other, spanIds: ["step two"] });

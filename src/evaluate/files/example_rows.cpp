@@ -122,12 +122,15 @@ void ExampleReader::guess(const std::vector<std::string>& columns) {
             m_names.output.push_back(column);
         else if (column == "metadata" || column.starts_with("metadata."))
             m_names.metadata.push_back(column);
-        else if (!is_prefixed && &column == &columns.back() && is_output_name(column))
-            m_names.output.push_back(column);
         else
             m_names.input.push_back(column);
     }
     if (m_names.input.empty()) std::swap(m_names.input, m_names.output);
+    // "id,question,answer,split": the last column that is neither an id nor a split.
+    if (!is_prefixed && m_names.input.size() > 1 && is_output_name(m_names.input.back())) {
+        m_names.output.push_back(m_names.input.back());
+        m_names.input.pop_back();
+    }
 }
 
 Result<> ExampleReader::take_cells(std::vector<std::string>& cells, int64_t row) {

@@ -466,7 +466,8 @@ namespace {
 
 using enum access::Permission;
 
-// A client that sends runs and evals sends all of them at the same time and ends at the first refusal.
+// A client that sends runs and evals sends all of them at the same time, reads what is missing, and ends at the first
+// refusal.
 const Route phoenix_experiment_runs_table[] = {
     route<create_experiment_run>("POST", "/v1/experiments/{experiment}/runs", need(experiment_write),
                                  "Store a run; replaces a failed one, conflicts with a successful one.")
@@ -475,13 +476,16 @@ const Route phoenix_experiment_runs_table[] = {
     route<list_experiment_runs>("GET", "/v1/experiments/{experiment}/runs", need(dataset_read),
                                 "Runs of an experiment, oldest first.")
         .raw("application/json")
+        .patient()
         .like_phoenix(),
     route<list_incomplete_runs>("GET", "/v1/experiments/{experiment}/incomplete-runs", need(dataset_read),
                                 "Examples with repetitions that are missing or failed.")
+        .patient()
         .like_phoenix(),
     route<list_incomplete_evaluations>("GET", "/v1/experiments/{experiment}/incomplete-evaluations", need(dataset_read),
                                        "Successful runs without some of the named evals.")
         .raw("application/json")
+        .patient()
         .like_phoenix(),
     route<set_evaluation>("POST", "/v1/experiment_evaluations", need(experiment_write),
                           "Store or replace the eval of a run.")

@@ -269,6 +269,7 @@ const Route phoenix_experiments_table[] = {
                              "Create an experiment on the examples of a version.")
         .like_phoenix(),
     route<get_experiment>("GET", "/v1/experiments/{experiment}", need(dataset_read), "An experiment and its counts.")
+        .patient()
         .like_phoenix(),
     route<change_experiment>("PATCH", "/v1/experiments/{experiment}", need(experiment_write),
                              "Change the name, description or metadata of an experiment.")
