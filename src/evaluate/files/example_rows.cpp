@@ -126,7 +126,7 @@ void ExampleReader::guess(const std::vector<std::string>& columns) {
             m_names.input.push_back(column);
     }
     if (m_names.input.empty()) std::swap(m_names.input, m_names.output);
-    // "id,question,answer,split": the last column that is neither an id nor a split.
+    // "id,text,label,split": the last column that is neither an id nor a split.
     if (!is_prefixed && m_names.input.size() > 1 && is_output_name(m_names.input.back())) {
         m_names.output.push_back(m_names.input.back());
         m_names.input.pop_back();
