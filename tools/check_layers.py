@@ -161,6 +161,23 @@ for file in sorted([*src.rglob("*.h"), *src.rglob("*.cpp")]):
                 if (path == header or path.startswith(header + "/") or path.startswith(header + ".")) and folder not in owners:
                     problems.append(f"src/{relative} includes <{path}>: only {', '.join(sorted(owners))} may")
 
+# Two types of one name in one namespace are one type for the linker: it takes the functions of either for both.
+defined_in: dict[tuple[str, str], pathlib.Path] = {}
+for file in sorted(src.rglob("*.cpp")):
+    if is_test_file(file):
+        continue
+    namespaces: list[str] = []
+    for line in file.read_text(errors="replace").splitlines():
+        if opened := re.match(r"namespace ?([\w:]*) ?\{", line):
+            namespaces.append(opened.group(1))
+        elif line.startswith("} // namespace") and namespaces:
+            namespaces.pop()
+        elif (defined := re.match(r"(?:struct|class) (\w+)(?: final)?(?: : [^;]*)? \{", line)) and "" not in namespaces:
+            key = ("::".join(namespaces), defined.group(1))
+            if (first := defined_in.setdefault(key, file)) != file:
+                problems.append(f"src/{file.relative_to(src)} defines {key[1]}, as src/{first.relative_to(src)} does: rename one, "
+                                "or put it into an anonymous namespace")
+
 for file in sorted(src.glob("*/CMakeLists.txt")):
     if match := re.search(r"hone_component\((\w+)\s+DEPENDS\s+([\w\s]*?)(?=LIBRARIES|SOURCES|TEST_LIBRARIES|\))", file.read_text()):
         for use in match.group(2).split():

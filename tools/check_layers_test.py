@@ -84,6 +84,10 @@ expect("a table that a migration renames", {"sql/migrations/0002_new.sql": "ALTE
        "names no owner of the table problems", "names the table issues")
 expect("a table that is gone", {}, "names the table pets, which no migration creates", extra_layers="tables run pets\n")
 expect("two owners", {}, "the table users has two owners", extra_layers="tables access users\n")
+expect("a type of one name twice", {"run/a.cpp": "namespace hone {\nstruct List {\n};\n} // namespace hone\n",
+                                    "run/b.cpp": "namespace hone {\nstruct List {\n};\n} // namespace hone\n"}, "defines List")
+expect("a type of one name in two namespaces", {"run/a.cpp": "namespace hone {\nstruct List {\n};\n} // namespace hone\n",
+                                                "run/b.cpp": "namespace hone {\nnamespace {\nstruct List {\n};\n} // namespace\n} // namespace hone\n"})
 expect("an include upwards", {"access/a.cpp": '#include "run/runs.h"'}, "access may not use run")
 
 print("the check of layers refuses what it must" if failures == 0 else f"{failures} failed")
