@@ -1,5 +1,5 @@
-// `hone`: the client and the sandbox commands. Everything that needs the server's code is in the program hone-server, in
-// the same folder, which takes this process over: loading it takes longer than most commands run.
+// `hone`: the client and the sandbox commands. Everything that needs the server's code is in the program hone-server,
+// in the same folder, which takes this process over: loading it takes longer than most commands run.
 #include "cli/cli.h"
 #include "sandbox/local/command_line.h"
 #include "sandbox/wall/program.h"
@@ -19,8 +19,7 @@ int whole(int argc, char** argv) {
 int run_server_program(int, char** argv) {
     const auto program = hone::sandbox::find_beside("hone-server");
     if (!program.ok()) {
-        std::fprintf(stderr, "hone: %s: put it beside this program\n",
-                     program.error().message.c_str());
+        std::fprintf(stderr, "hone: %s: put it beside this program\n", program.error().message.c_str());
         return 1;
     }
     ::execv(program.value().c_str(), argv - 1);

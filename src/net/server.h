@@ -27,10 +27,10 @@ struct Plan {
     std::optional<Response> response; // set: sent now, on the edge thread (health, rejections); whole bodies only
     Lane lane = Lane::control;
     std::optional<size_t> body_limit; // bytes; absent: the server's default; more is 413
-    bool waits = false;               // for its lane, however long its queue is
     bool stream_body = false;         // start handle() before the body is in; it pulls from body_stream
     // What the edge itself refuses later (too large, busy, too slow) in the form the sender understands; absent: ours.
     std::function<Response(Response)> refusal;
+    bool waits = false; // for its lane, however long its queue is
 };
 
 class Handler {

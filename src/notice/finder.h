@@ -1,6 +1,7 @@
 // Makes notices of what has none at the moment it happens: runs that ended, artifacts that wait for a review, budgets
-// that are used up, spans that are accepted and not stored. Each folder has a source for what it owns. Calls the sources
-// every few seconds; a notice's key makes one notice of what is found twice, so that several servers may search.
+// that are used up, spans that are accepted and not stored. Each folder has a source for what it owns. Calls the
+// sources every few seconds; a notice's key makes one notice of what is found twice, so that several servers may
+// search.
 #pragma once
 
 #include "base/duty.h"

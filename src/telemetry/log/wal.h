@@ -23,11 +23,11 @@ namespace hone::telemetry {
 struct WalOptions {
     std::string directory;
     size_t segment_bytes = 64 << 20;
-    size_t cap_bytes = size_t{4} << 30; // on disk; over it append returns busy
-    size_t pending_bytes = 64 << 20;    // waiting for the disk; over it append returns busy
-    size_t commit_bytes = 4 << 20;      // commit immediately when this much waits
+    size_t cap_bytes = size_t{4} << 30;   // on disk; over it append returns busy
+    size_t pending_bytes = 64 << 20;      // waiting for the disk; over it append returns busy
+    size_t commit_bytes = 4 << 20;        // commit immediately when this much waits
     Duration commit_interval{20'000'000}; // the longest that a commit waits for further callers
-    std::function<int(int)> sync; // for tests that let it fail; fdatasync unless set
+    std::function<int(int)> sync;         // for tests that let it fail; fdatasync unless set
 };
 
 struct WalStats {
