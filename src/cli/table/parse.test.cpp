@@ -91,7 +91,7 @@ TEST_CASE("help lists the commands of this machine, the groups, and nothing hidd
     CHECK(client.run({"help"}).out == page);
     CHECK(client.run({"help", "project", "create"}).out == client.run({"project", "create", "--help"}).out);
     CHECK(client.run({"project", "-h"}).out.find("project bindings") != std::string::npos);
-    CHECK(client.run({"help", "exit-codes"}).out.find("  7  The server cannot be reached") != std::string::npos);
+    CHECK(client.run({"help", "exit-codes"}).out.find("  7   The server cannot be reached") != std::string::npos);
     const Outcome unknown = client.run({"help", "projct"});
     CHECK(unknown.exit == 2);
     CHECK(unknown.err.find("did you mean project?") != std::string::npos);

@@ -130,10 +130,21 @@ function Blocks({ blocks, image }: { blocks: Block[]; image: ImageSource }) {
   return <>{blocks.map((block, index) => element(block, index, image))}</>;
 }
 
+/** The highest heading of the text becomes the first level, and no level is left out. */
+function with_headings_in_order(blocks: Block[]): Block[] {
+  const open: number[] = []; // levels of the headings that the next one can be below
+  return blocks.map((block) => {
+    if (block.kind !== "heading") return block;
+    while (open.length > 0 && (open[open.length - 1] ?? 0) >= block.level) open.pop();
+    open.push(block.level);
+    return { ...block, level: open.length };
+  });
+}
+
 const no_image: ImageSource = () => null;
 
 export function Markdown({ text, image = no_image }: { text: string; image?: ImageSource }) {
-  const blocks = useMemo(() => parse_markdown(text), [text]);
+  const blocks = useMemo(() => with_headings_in_order(parse_markdown(text)), [text]);
   return (
     <div class="markdown">
       <Blocks blocks={blocks} image={image} />
