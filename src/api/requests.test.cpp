@@ -233,9 +233,12 @@ TEST_CASE_FIXTURE(Fixture, "every body must say that it is JSON and be it, and h
         }
         // Each field with a value of a type that no field has, the others as they should be.
         for_each_property(route.body_schema, [&](const std::string& field, const auto&, const std::string& others) {
-            // An object is right for some fields of those that ignore what they do not know.
-            const std::string value = ignores_unknown(route.body_schema) ? "[[1.5]]" : "{\"deep\":[1.5]}";
-            const auto wrong = send("{" + others + "\"" + field + "\":" + value + "}");
+            const auto with = [&](const char* value) {
+                return send("{" + others + "\"" + field + "\":" + value + "}");
+            };
+            auto wrong = with("{\"deep\":[1.5]}");
+            // An object may be right where a body ignores what it does not know; then a list is not.
+            if (ignores_unknown(route.body_schema) && wrong.status != route.invalid_status) wrong = with("[[1.5]]");
             INFO(field, " -> ", wrong.body);
             CHECK(wrong.status == route.invalid_status);
             CHECK(message_of(wrong).find(field) != std::string::npos);
