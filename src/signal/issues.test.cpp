@@ -226,11 +226,13 @@ TEST_CASE("an issue follows its pull request: merged is resolved, closed is open
             "'approved', '', 1)",
             world.space, shop.project.id));
         must(world.database.execute(
-            "INSERT INTO pull_requests (id, space_id, project_id, artifact_id, run_id, repo_id, repo_name, fix_of, "
-            "forge, branch, target, revision, state, url, title, draft, head_commit, checks, forge_review, error, "
-            "attempts, next_try_at, etag, told_until, created_at, updated_at) VALUES ('pr_1', ?, ?, 'artifact_1', "
-            "'run_1', 'repo_1', 'shop', ?, 'github', 'b', 'main', 1, 'open', 'https://forge/1', 't', 1, '', '', '', "
-            "'', 0, 0, '', '', 1, ?)",
+            "INSERT INTO pull_requests (id, space_id, project_id, artifact_id, run_id, repo_id, repo_name, host, "
+            "fix_of, "
+            "forge, branch, target, revision, delivered_revision, state, update_state, url, title, draft, head_commit, "
+            "forge_commit, people, their_commits, mergeable, checks, forge_review, error, cause, moved_to, attempts, "
+            "next_try_at, etag, told_until, created_at, updated_at) VALUES ('pr_1', ?, ?, 'artifact_1', 'run_1', "
+            "'repo_1', 'shop', 'forge', ?, 'github', 'b', 'main', 1, 1, 'open', '', 'https://forge/1', 't', 1, '', '', "
+            "'', '[]', '', '', '', '', '', '', 0, 0, '', '', 1, ?)",
             world.space, shop.project.id, id, world.clock.now()));
         CHECK(must(shop.issues.settle_fixes()) == 0);
         const auto end_as = [&](std::string_view state) {
