@@ -178,10 +178,14 @@ def check_task(agents):
     assert "That is the answer to the second message." in agents.texts(id, "message"), agents.texts(id, "message")
     # What the gateway counted is what the provider told.
     # An agent may send a request of its own after the turn: its usage is stored when its response has ended.
+    seen = {}
     def is_counted():
-        told, usage = agents.model.count("task")["tokens"], agents.run(id)["usage"]
-        return usage == {name: told.get(name, 0) for name in usage}
-    wait_until(is_counted, "the run has the usage that the provider sent")
+        seen["provider"], seen["run"] = agents.model.count("task")["tokens"], agents.run(id)["usage"]
+        return seen["run"] == {name: seen["provider"].get(name, 0) for name in seen["run"]}
+    try:
+        wait_until(is_counted, "the run has the usage that the provider sent")
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {seen}") from error
     # The worker never held the key; nothing we keep or show has it.
     shown = json.dumps(events)
     assert KEY not in shown and "made.txt" in shown
