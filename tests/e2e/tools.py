@@ -79,7 +79,7 @@ def test_every_answer_fits_the_schema_that_openapi_json_promises(binary, stack):
         if "get" not in methods or path in ("/v1/backup", "/v1/audit/export", "/v1/projects/{project}/export", "/openapi.json"):
             continue
         filled = path.replace("{space}", "default").replace("{project}", "one")
-        if "{" in filled:
+        if "{" in filled or path == "/v1/experiments/compare":  # needs two experiments: datasets.py
             continue
         content = methods["get"]["responses"]["200"]["content"].get("application/json", {})
         if "schema" not in content or path == "/mcp":
