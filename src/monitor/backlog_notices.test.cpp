@@ -50,7 +50,7 @@ TEST_CASE("owners get one notice when spans are not stored, and one when they ar
         CHECK(told_by(restarted).size() == 2);
         backlog = {};
         CHECK(told_by(restarted) == std::vector<std::string>{"spans_late", "spans_late", "spans_caught_up"});
-        // The next time is told again.
+        // The next delay makes a notice of its own.
         backlog = {1, 100, 61s, 20, 3, "", true};
         CHECK(told_by(restarted).size() == 4);
         CHECK(must(notices.list(world.admin, world.space, {}, {})).data.at(0).title == "Spans are stored late");

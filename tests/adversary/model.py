@@ -90,7 +90,7 @@ def test_a_model_whose_every_tool_call_is_run_reads_the_host_other_projects_and_
     model.answers = [
         calls("echo inside-$((40 + 2))", "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'"),
         calls(f"cat {data}/canary {data}/master.key {data}/hone.db; ls -laR {data} /root /home | head -50",
-              "cat /etc/shadow; ls /proc/1/root/; mount; cat /proc/1/maps | head -3"),
+              "cat /etc/shadow; ls -L /proc/1/root; mount; cat /proc/1/maps | head -3"),
         calls("hone query_sql --sql 'SELECT input, name, attributes FROM spans'", "hone search_spans --project other",
               f"curl -s {api}/projects/other/span_rows?limit=10; curl -s {api}/skills; curl -s {api}/keys; curl -s {api}/audit"),
         calls(f"curl -s -X POST -d '{{\"name\":\"stolen\"}}' -H 'content-type: application/json' {api}/keys",
