@@ -81,6 +81,8 @@ void launch_qwen(const Setup& setup, Launch& launch) {
                                 {"general", json::Object{{"enableAutoUpdate", false}}},
                                 {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
                                 {"telemetry", json::Object{{"enabled", false}}},
+                                // Nobody sees a suggestion; the next message cuts its call, which is then counted in full.
+                                {"ui", json::Object{{"enableFollowupSuggestions", false}}},
                                 {"disableAllHooks", true},
                                 {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
                                 {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},

@@ -180,8 +180,8 @@ def check_task(agents):
     # An agent may send a request of its own after the turn: its usage is stored when its response has ended.
     seen = {}
     def is_counted():
-        seen["provider"], seen["run"] = agents.model.count("task")["tokens"], agents.run(id)["usage"]
-        return seen["run"] == {name: seen["provider"].get(name, 0) for name in seen["run"]}
+        seen["provider"], seen["run"] = agents.model.count("task"), agents.run(id)["usage"]
+        return seen["run"] == {name: seen["provider"]["tokens"].get(name, 0) for name in seen["run"]}
     try:
         wait_until(is_counted, "the run has the usage that the provider sent")
     except AssertionError as error:
