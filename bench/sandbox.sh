@@ -9,5 +9,5 @@ runs=${2:-200}
 shift $(($# < 2 ? $# : 2))
 build=$(dirname "$hone")
 [ "$(id -u)" = 0 ] || { echo "bench/sandbox.sh: needs root, as crun and runsc do" >&2; exit 2; }
-cmake --build "$build" --target bench_sandbox hone-init >&2
+cmake --build "$build" --target bench_sandbox hone >&2
 exec "$build/bench/bench_sandbox" "$hone" --runs "$runs" "$@"

@@ -1,61 +1,55 @@
-// `hone`: the client and the sandbox commands. Everything that needs the server's code is in the program hone-server,
-// in the same folder, which takes this process over: loading it takes longer than most commands run.
-#include "cli/cli.h"
+// `hone`, what people call: the sandbox commands, which must start at once. Everything else is in a program of its own
+// in the same folder, which takes this process over: hone-client for what asks a server, hone-server for what is one.
+// The libraries that those need take longer to load than a sandbox takes to start.
+#include "cli/table/local_command.h"
 #include "sandbox/local/command_line.h"
 #include "sandbox/wall/program.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
 namespace {
 
-// Local commands are given the arguments from the command's name on; these take the program's whole argument list.
-template <int (*command)(int, char**)>
-int whole(int argc, char** argv) {
-    return command(argc + 1, argv - 1);
-}
-
-template <const char* name>
-int run_server_program(int argc, char** argv) {
-    const auto program = hone::sandbox::find_beside("hone-server");
+int continue_in(std::string_view name, const std::vector<char*>& arguments) {
+    const auto program = hone::sandbox::find_beside(std::string(name));
     if (!program.ok()) {
         std::fprintf(stderr, "hone: %s: put it beside this program\n", program.error().message.c_str());
         return 1;
     }
-    char hone[] = "hone";
-    std::string command = name;
-    std::vector<char*> arguments{hone, command.data()};
-    arguments.insert(arguments.end(), argv + 1, argv + argc);
-    arguments.push_back(nullptr);
     ::execv(program.value().c_str(), arguments.data());
     std::fprintf(stderr, "hone: cannot run %s: %s\n", program.value().c_str(), std::strerror(errno));
     return 1;
 }
 
-constexpr char serve[] = "serve", demo[] = "demo", harness[] = "harness", check[] = "check", restore[] = "restore",
-               reset_password[] = "user-reset-password", print[] = "print", engine[] = "engine";
-
 } // namespace
 
 int main(int argc, char** argv) {
     using namespace hone;
-    static constexpr cli::LocalCommand local[] = {
-        {"serve", "Run the server: API, web UI and everything behind them", run_server_program<serve>},
-        {"demo", "Run the server with a generated project and an investigation of it", run_server_program<demo>},
-        {"harness", "Install, list and remove harness programs", run_server_program<harness>},
-        {"check", "Report what this machine offers, with advice", run_server_program<check>},
-        {"restore", "Unpack a backup into a new data directory", run_server_program<restore>},
-        {"sandbox", "Run commands in sandboxes of this machine, without a server", whole<sandbox::sandbox_cli_main>},
-        {"image", "Add, list and remove root images for sandboxes", whole<sandbox::sandbox_cli_main>},
-        {"user-reset-password", "Sets a temporary password in a data directory", run_server_program<reset_password>,
-         true},
-        {"print", "Print a document made from the program itself", run_server_program<print>, true},
-        {"engine", "Holds the spans of a server", run_server_program<engine>, true},
-        {"spawner", "Creates and destroys sandboxes on request", whole<sandbox::spawner_main>, true},
-        {"shim", "Owns one live sandbox", whole<sandbox::shim_main>, true},
-    };
-    return cli::run(argc, argv, local);
+    const std::string_view name = argc > 1 ? argv[1] : "";
+    if (argc == 2 && name == "--version") { // of this program; `version` queries the server too
+        std::puts("hone " HONE_VERSION);
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (name == "sandbox" || name == "image") return sandbox::sandbox_cli_main(argc, argv);
+    if (name == "spawner") return sandbox::spawner_main(argc, argv);
+    if (name == "shim") return sandbox::shim_main(argc, argv);
+    std::vector<char*> arguments(argv, argv + argc);
+    arguments.push_back(nullptr);
+    // A command of the server that also works on a data directory, without a server.
+    char reset_password[] = "user-reset-password";
+    const auto is_data_directory = [](const char* word) { return std::string_view(word) == "--data-dir"; };
+    if (argc > 2 && name == "user" && std::string_view(argv[2]) == "reset-password" &&
+        std::any_of(argv + 3, argv + argc, is_data_directory)) {
+        arguments.erase(arguments.begin() + 1);
+        arguments[1] = reset_password;
+    }
+    for (const cli::LocalCommand& command : cli::local_commands)
+        if (argc > 1 && command.name == arguments[1]) return continue_in(command.program, arguments);
+    return continue_in("hone-client", arguments);
 }

@@ -1,5 +1,4 @@
 // `hone-server`: the commands of `hone` that need the server's code. Run by `hone` (main.cpp) with the same arguments.
-#include "sandbox/local/command_line.h"
 #include "server/commands/commands.h"
 #include "telemetry/engine/engine.h"
 
@@ -9,9 +8,6 @@
 int main(int argc, char** argv) {
     using namespace hone;
     const std::string_view name = argc > 1 ? argv[1] : "";
-    // The server starts itself again as the process that creates sandboxes.
-    if (name == "spawner") return sandbox::spawner_main(argc, argv);
-    if (name == "shim") return sandbox::shim_main(argc, argv);
     struct Command {
         std::string_view name;
         int (*run)(int, char**);

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 folder = pathlib.Path(sys.argv[1])
-PROGRAMS = ("hone", "hone-server", "hone-init", "hone-inside", "hone-engine")
+PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-engine")
 problems = []
 
 

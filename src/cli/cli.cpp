@@ -91,19 +91,7 @@ int run_client(const std::vector<std::string>& arguments, std::span<const LocalC
     return run_parsed(tree, parsed, console, world);
 }
 
-int run(int argc, char** argv, std::span<const LocalCommand> local) {
-    if (argc == 2 && std::string_view(argv[1]) == "--version") { // of this program; `version` queries the server too
-        std::printf("hone %s\n", program_version());
-        return static_cast<int>(std::fflush(stdout) == 0 ? Exit::ok : Exit::failure);
-    }
-    // A command of the server that also works on a data directory, without a server.
-    if (argc > 2 && std::string_view(argv[1]) == "user" && std::string_view(argv[2]) == "reset-password" &&
-        std::any_of(argv + 3, argv + argc, [](const char* word) { return std::string_view(word) == "--data-dir"; }))
-        for (const auto& command : local)
-            if (command.name == "user-reset-password") return command.main(argc - 2, argv + 2);
-    if (argc > 1)
-        for (const auto& command : local)
-            if (command.name == argv[1]) return command.main(argc - 1, argv + 1);
+int run(int argc, char** argv) {
     // A reader that leaves (`| head`) is seen as a failed write.
     std::signal(SIGPIPE, SIG_IGN);
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
@@ -115,7 +103,7 @@ int run(int argc, char** argv, std::span<const LocalCommand> local) {
         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
     };
     try {
-        return run_client(arguments, local, world);
+        return run_client(arguments, local_commands, world);
     } catch (const std::exception& broken) {
         std::fprintf(stderr, "error: %s\n", safe_line(broken.what()).c_str());
         return static_cast<int>(Exit::failure);

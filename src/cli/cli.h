@@ -1,5 +1,5 @@
 // The `hone` command line: finds the command, parses its arguments, runs it. Client commands speak only the public HTTP
-// API; the commands that need this machine's own parts (serve, check, …) are supplied by main. One thread.
+// API; those that need this machine's own parts (serve, check, …) are only described. One thread.
 #pragma once
 
 #include "base/time.h"
@@ -14,7 +14,7 @@
 namespace hone::cli {
 
 // The whole program; returns its exit code. See exit_code.h.
-int run(int argc, char** argv, std::span<const LocalCommand> local);
+int run(int argc, char** argv);
 
 // A client command in given surroundings; `arguments` are the words after the program's name.
 struct World {

@@ -1,9 +1,13 @@
 """Starting and stopping: one server per data directory, refusals that say what to do, addresses.json, draining."""
 
 import json
+import os
+import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
+import tempfile
 
 from server import PASSWORD, Server, wait_until
 
@@ -214,3 +218,31 @@ def refuses(server):
     except ConnectionRefusedError:
         return True
     return False
+
+
+def test_version_needs_no_other_program_and_a_missing_one_is_named(binary, stack):
+    """`hone` continues in the programs beside it; alone it says which one is missing."""
+    shown = subprocess.run([str(binary), "--version"], capture_output=True, text=True)
+    assert shown.returncode == 0 and shown.stdout.startswith("hone ") and shown.stdout.count("\n") == 1, shown
+    with tempfile.TemporaryDirectory() as folder:
+        alone = shutil.copy2(binary, folder)
+        assert subprocess.run([alone, "--version"], capture_output=True, text=True).stdout == shown.stdout
+        for words, missing in ((["project", "list"], "hone-client"), (["serve"], "hone-server"), ([], "hone-client")):
+            said = subprocess.run([alone, *words], capture_output=True, text=True)
+            assert said.returncode == 1 and f"{missing} in {folder}" in said.stderr, said
+    for words in (["help"], []):
+        said = subprocess.run([str(binary), *words], capture_output=True, text=True)
+        assert said.returncode == 0 and " serve " in said.stdout and " sandbox " in said.stdout and "spawner" not in said.stdout, said
+
+
+def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(binary, stack):
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    for address, name in ((f"{folder}/notify", f"{folder}/notify"), (f"\0hone-test-{os.getpid()}", f"@hone-test-{os.getpid()}")):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(address)
+            manager.settimeout(60)
+            server = stack.enter_context(Server(binary, environment={"NOTIFY_SOCKET": name}))
+            assert manager.recv(100) == b"READY=1"
+            assert server.client().get("/readyz").status == 200
+            assert server.stop() == 0
+            assert manager.recv(100) == b"STOPPING=1"

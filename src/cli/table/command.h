@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/table/local_command.h"
 
 #include <span>
 #include <string>
@@ -10,14 +11,6 @@
 #include <vector>
 
 namespace hone::cli {
-
-// A command that main supplies: it needs this machine's own parts.
-struct LocalCommand {
-    std::string_view name;
-    std::string_view summary;
-    int (*main)(int argc, char** argv) = nullptr; // argv[0] is the command's own name
-    bool hidden = false;
-};
 
 struct Context;
 

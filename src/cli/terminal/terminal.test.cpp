@@ -108,17 +108,6 @@ TEST_CASE("on a terminal a table has a bold title, fits the width, and prints sh
     CHECK(plain.shown().find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("--version prints the version of the program without a request to a server") {
-    ScriptedServer server;
-    Client client;
-    client.log_in_to(server);
-    OnTerminal terminal({"--version"}, client.environment);
-    CHECK(terminal.finish() == 0);
-    CHECK(terminal.shown().starts_with("hone "));
-    CHECK(terminal.shown().find("\r\n") == terminal.shown().size() - 2); // one line
-    CHECK(server.seen().empty());
-}
-
 TEST_CASE("a password prompt does not show the password, which can be corrected") {
     ScriptedServer server;
     server.on("POST /v1/login", [](const net::Request& request) {

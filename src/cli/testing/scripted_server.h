@@ -151,8 +151,8 @@ private:
         return read_file("/proc/self/fd/" + std::to_string(file.get()), 1 << 30).value();
     }
 
-    std::vector<LocalCommand> m_local{{"serve", "Run the server.", nullptr, false},
-                                      {"engine", "Not for people.", nullptr, true}};
+    std::vector<LocalCommand> m_local{{"serve", "Run the server.", "hone-server"},
+                                      {"engine", "Not for people.", "hone-server", true}};
 };
 
 } // namespace hone::cli::testing

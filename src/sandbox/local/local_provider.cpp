@@ -8,6 +8,7 @@
 #include "sandbox/wall/access_rules.h"
 #include "sandbox/wall/cgroup.h"
 #include "sandbox/wall/channel.h"
+#include "sandbox/wall/program.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -344,7 +345,7 @@ private:
 
     // A fresh, small process with an empty environment, whatever this one has grown to.
     Result<> execute_spawner(int socket) REQUIRES_LOCK(m_mutex) {
-        std::string program = m_options.program.empty() ? "/proc/self/exe" : m_options.program;
+        const std::string program = m_options.program.empty() ? TRY(find_beside("hone")) : m_options.program;
         std::vector<std::string> texts{
             "hone", "spawner", "--data-dir", m_options.data_directory, "--socket", std::to_string(spawner_socket)};
         std::vector<char*> arguments;

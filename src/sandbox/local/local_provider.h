@@ -14,7 +14,7 @@ enum class SpawnerKind {
 
 struct LocalOptions {
     std::string data_directory;
-    std::string program; // the hone binary; empty: this executable
+    std::string program; // the program `hone`; empty: the one beside this executable
     SpawnerKind spawner = SpawnerKind::executed;
     size_t ready = 0; // sandboxes to keep prepared, so that a start costs half
 };

@@ -23,9 +23,9 @@ struct Folder {
     ~Folder() { (void)remove_tree(path).ok(); }
 };
 
-// The small binary with the spawner role lies beside the tests' folder.
+// The program with the spawner role is beside the folder of the tests.
 inline std::string hone_program() {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "hone-sandbox").string();
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "hone").string();
 }
 
 inline SandboxSpec shell(const std::string& script) {

@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "base/log.h"
 #include "crypto/crypto.h"
 #include "server/commands/arguments.h"
@@ -6,8 +7,12 @@
 #include "server/server.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <malloc.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 
@@ -40,6 +45,21 @@ void greet(const Server& server) {
     std::fflush(stdout);
 }
 
+// Says "READY=1" or "STOPPING=1" to systemd, when it started this process and asked for it (Type=notify).
+void tell_service_manager(std::string_view state) {
+    const auto named = environment("NOTIFY_SOCKET");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (!named || named->size() < 2 || named->size() >= sizeof address.sun_path) return;
+    named->copy(address.sun_path, named->size());
+    if (address.sun_path[0] == '@') address.sun_path[0] = 0; // a name without a file
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + named->size());
+    const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+                 length) < 0)
+        log(Level::warning, "the service manager was not told", {{"state", std::string(state)}, {"errno", errno}});
+}
+
 Result<config::Loaded> load(int argc, char** argv) {
     const std::span<const char* const> arguments(argv + 1, static_cast<size_t>(argc - 1));
     const auto flags = TRY(config::parse_flags(arguments));
@@ -66,6 +86,7 @@ int run_server(int argc, char** argv, bool demo) {
     auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
     if (!server.ok()) return report_failure(server.error(), false);
     greet(*server.value());
+    tell_service_manager("READY=1");
     if (demo) {
         const auto print = [](const std::string& line) {
             std::printf("%s\n", line.c_str());
@@ -89,6 +110,7 @@ int run_server(int argc, char** argv, bool demo) {
         log(Level::info, "stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
         // A second signal ends the process immediately.
         pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+        tell_service_manager("STOPPING=1");
         server.value()->drain();
         return 0;
     }

@@ -1,0 +1,6 @@
+// `hone-client`: the commands of `hone` that ask a server. Run by `hone` (src/main.cpp) with the same arguments.
+#include "cli/cli.h"
+
+int main(int argc, char** argv) {
+    return hone::cli::run(argc, argv);
+}
