@@ -20,9 +20,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
 PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-engine")
 # Carried beside the programs where the system may not have them. The C library is the system's own: its version is the floor.
-CARRIED = ("libssl.so.3", "libcrypto.so.3", "libstdc++.so.6", "libgcc_s.so.1")
+CARRIED = ("libssl.so.3", "libcrypto.so.3", "libsimdjson.so.14", "libstdc++.so.6", "libgcc_s.so.1")
+LINKED = ("hone", "hone-client", "hone-server", "hone-engine")
+LOADED = ("libsimdjson.so.14",)  # when the server starts: not seen by dpkg-shlibdeps
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-IMAGE_PACKAGES = ("ca-certificates", "git", "libssl3", "libstdc++6", "python3-minimal", "tzdata")
+IMAGE_PACKAGES = ("ca-certificates", "git", "libpq5", "libsimdjson14", "libssl3", "libstdc++6", "python3", "tzdata")
 IMAGE_USER = 65532
 
 
@@ -80,7 +82,8 @@ class Maker:
         write(place / "debian/control", f"Source: hone\n\nPackage: hone\nArchitecture: {self.architecture}\n")
         found = text_of("dpkg-shlibdeps", "-O", *(f"-e{folder / name}" for name in ("hone-client", "hone-server", "hone-engine")),
                         cwd=place)
-        return found.removeprefix("shlibs:Depends=")
+        loaded = [text_of("dpkg-query", "-S", f"*/{library}").split(":")[0] for library in LOADED]
+        return ", ".join([found.removeprefix("shlibs:Depends="), *loaded])
 
     def deb(self, name, tree, control, scripts=(), conffiles=()):
         size = sum(path.lstat().st_size for path in tree.rglob("*") if path.is_file()) // 1024
@@ -164,6 +167,8 @@ class Maker:
         tree = self.work / name
         for program in PROGRAMS:
             install(staged / program, tree / program, 0o755)
+            if program in LINKED:  # the older kind of path, which also holds for what a library needs itself
+                run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/lib", tree / program)
         install(staged / "libchdb.so", tree / "libchdb.so")
         shutil.copytree(staged / "playbooks", tree / "playbooks")
         places = text_of("ldconfig", "-p") if shutil.which("ldconfig") else text_of("/sbin/ldconfig", "-p")

@@ -24,13 +24,15 @@ CLIENT = r"""
 import http.cookiejar, json, sys, time, urllib.error, urllib.request
 base, otlp, password, name = sys.argv[1:5]
 opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+csrf = []
 def call(method, path, body=None, key=None, origin=base):
     headers = {"content-type": "application/json", "origin": base}
     if key: headers["authorization"] = "Bearer " + key
+    elif csrf: headers["x-csrf-token"] = csrf[0]
     request = urllib.request.Request(origin + path, json.dumps(body).encode() if body is not None else None, headers, method=method)
     with opener.open(request, timeout=20) as answer:
         return json.loads(answer.read() or b"null")
-call("POST", "/v1/login", {"email": "admin@localhost", "password": password})
+csrf.append(call("POST", "/v1/login", {"email": "admin@localhost", "password": password})["data"]["csrf_token"])
 key = call("POST", "/v1/keys", {"name": "sender " + name})
 key = (key.get("data") or key)["key"]
 now = time.time_ns()
@@ -50,6 +52,16 @@ while True:
 print(json.dumps(sorted({row["name"] for row in rows["data"]})))
 """
 
+# Not chroot: the kernel refuses user namespaces, and so sandboxes, to a process whose root is not the root of its mounts.
+ENTER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+os.chdir(sys.argv[1])
+if libc.syscall(155, b".", b".") != 0 or libc.umount2(b".", 2) != 0: sys.exit(os.strerror(ctypes.get_errno()))
+os.chdir("/")
+os.execv("/bin/sh", ["/bin/sh", "-e"])
+"""
+
 
 def run(*command, check=True, timeout=600, **more):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, **more)
@@ -64,13 +76,13 @@ class Machine:
     def __init__(self, stack, suite, packages=()):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="hone-bare-", dir="/var/tmp"))
         stack.callback(shutil.rmtree, self.root, ignore_errors=True)
-        run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(('ca-certificates', 'python3-minimal', 'procps', *packages))}",
+        run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(('ca-certificates', 'python3', 'procps', *packages))}",
             suite, self.root, timeout=1200)
         self.root.chmod(0o755)
 
     def inside(self, script, network=False, **more):
         """A shell script in the root, as root there."""
-        prepare = [f"mount --rbind /dev {self.root}/dev", f"mount -t proc proc {self.root}/proc",
+        prepare = [f"mount --bind {self.root} {self.root}", f"mount --rbind /dev {self.root}/dev", f"mount -t proc proc {self.root}/proc",
                    f"mount --rbind /sys {self.root}/sys"]
         if network:
             prepare += [f"mount --bind /etc/resolv.conf {self.root}/etc/resolv.conf"] if (self.root / "etc/resolv.conf").exists() else []
@@ -78,7 +90,7 @@ class Machine:
             prepare += ["ip link set lo up"]
         words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
         words += [] if network else ["--net"]
-        body = " && ".join(prepare) + f" && exec chroot {self.root} /bin/sh -e"
+        body = " && ".join(prepare) + f" && exec {sys.executable} -c {shlex.quote(ENTER)} {self.root}"
         return run(*words, "sh", "-c", body, input=script, **more)
 
     def put(self, source, target):
