@@ -242,7 +242,7 @@ class Maker:
     def base_layer(self, target):
         """A Debian with what the server calls, made without root of the host and without a daemon."""
         root = self.work / "base.tar"
-        run("mmdebstrap", "--quiet", "--variant=custom", f"--include=base-files,base-passwd,{','.join(IMAGE_PACKAGES)}",
+        run("mmdebstrap", "--quiet", "--variant=essential", f"--include={','.join(IMAGE_PACKAGES)}",
             "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-include=/usr/share/doc/*/copyright",
             "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
             "--customize-hook=rm -rf $1/var/lib/apt/lists/* $1/var/cache/* $1/var/log/*", "bookworm", root,
