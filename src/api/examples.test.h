@@ -17,6 +17,7 @@
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
+#include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_groups.examples.test.h"
@@ -24,6 +25,7 @@
 #include "api/families/phoenix/phoenix_experiment_runs.examples.test.h"
 #include "api/families/phoenix/phoenix_experiments.examples.test.h"
 #include "api/families/phoenix/phoenix_prompts.examples.test.h"
+#include "api/families/phoenix/phoenix_span_queries.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
@@ -76,6 +78,8 @@ inline const std::vector<Example> examples = [] {
              phoenix_dataset_groups_examples,
              phoenix_experiments_examples,
              phoenix_experiment_runs_examples,
+             phoenix_annotation_configs_examples,
+             phoenix_span_queries_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,

@@ -274,6 +274,11 @@ private:
             what.find("experiment") != what.npos)
             return make_evaluate(what);
         if (what.starts_with("prompt") || what == "tag") return make_prompt(what);
+        if (what == "annotation_config") {
+            evaluate::AnnotationConfigContent content;
+            content.name = unique();
+            return must(desk.evaluate.annotation_configs.create(world.admin, space, content)).id.text();
+        }
         if (what == "monitor") {
             monitor::NewMonitor wanted;
             wanted.name = unique();

@@ -26,8 +26,10 @@ std::span<const Route> trace_settings_routes();
 std::span<const Route> evals_routes();
 std::span<const Route> deletion_routes();
 std::span<const Route> phoenix_spans_routes();
+std::span<const Route> phoenix_span_queries_routes();
 std::span<const Route> phoenix_traces_routes();
 std::span<const Route> phoenix_annotations_routes();
+std::span<const Route> phoenix_annotation_configs_routes();
 std::span<const Route> phoenix_datasets_routes();
 std::span<const Route> phoenix_dataset_files_routes();
 std::span<const Route> phoenix_dataset_groups_routes();
@@ -78,8 +80,10 @@ std::span<const Route> routes() {
                  evals_routes(),
                  deletion_routes(),
                  phoenix_spans_routes(),
+                 phoenix_span_queries_routes(),
                  phoenix_traces_routes(),
                  phoenix_annotations_routes(),
+                 phoenix_annotation_configs_routes(),
                  phoenix_datasets_routes(),
                  phoenix_dataset_files_routes(),
                  phoenix_dataset_groups_routes(),

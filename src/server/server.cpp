@@ -299,6 +299,7 @@ Result<> Server::open_edge() {
                                 .repos = m_repositories->catalog(),
                                 .forge_hooks = m_repositories->hooks()},
                   std::move(ui), api_options);
+    m_span_duties->keep([this] { return m_evaluate->datasets.source_traces(); });
     m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();

@@ -40,6 +40,7 @@ Result<> SpanDuties::step() {
     policy.days = TRY(m_access.projects.retention_days());
     policy.default_days = m_spans.projects.default_retention_days();
     policy.bytes = TRY(m_spans.projects.settings().retention_bytes());
+    if (m_kept_traces) policy.kept_traces = TRY(m_kept_traces());
     const auto report = TRY(m_spans.retention.apply(policy));
     if (report.dropped_days > 0 || report.deleted_spans > 0)
         log(Level::info, "old spans deleted",

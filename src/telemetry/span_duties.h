@@ -5,7 +5,10 @@
 #include "base/metrics.h"
 #include "telemetry/spans.h"
 
+#include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace hone::telemetry {
 
@@ -17,6 +20,10 @@ public:
           m_clock(clock),
           m_engine_directory(std::move(engine_directory)),
           m_last_retention(clock.steady()) {}
+
+    // Traces that retention leaves, by project; asked for before each time.
+    using KeptTraces = std::function<Result<std::map<std::string, std::vector<std::string>>>()>;
+    void keep(KeptTraces traces) { m_kept_traces = std::move(traces); }
 
     Result<> delete_project_data(const access::ProjectId& project) override;
     // Retention when its time has come: every hour while the engine runs, once a day otherwise.
@@ -31,6 +38,7 @@ private:
     const Clock& m_clock;
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
+    KeptTraces m_kept_traces;
 };
 
 } // namespace hone::telemetry

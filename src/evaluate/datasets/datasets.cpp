@@ -96,6 +96,15 @@ Result<Dataset> Datasets::dataset(const Caller& caller, const DatasetId& id, Per
     return allowed_dataset(caller, dataset_of(rows.front()), permission, id.text());
 }
 
+Result<std::map<std::string, std::vector<std::string>>> Datasets::source_traces() const {
+    std::map<std::string, std::vector<std::string>> traces;
+    for (const auto& row :
+         TRY(m_database.query("SELECT DISTINCT source_project, source_trace FROM dataset_examples WHERE source_trace "
+                              "IS NOT NULL AND source_project IS NOT NULL")))
+        traces[row.text(0)].push_back(row.text(1));
+    return traces;
+}
+
 Result<Dataset> Datasets::update(const Caller& caller, const DatasetId& id, const DatasetChange& change) {
     Dataset changed = TRY(dataset(caller, id, Permission::dataset_write));
     if (change.name) changed.name = TRY(checked_title("name", *change.name));

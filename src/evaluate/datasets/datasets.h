@@ -7,6 +7,7 @@
 #include "access/page.h"
 #include "evaluate/datasets/dataset.h"
 
+#include <map>
 #include <memory>
 
 namespace hone::evaluate {
@@ -60,6 +61,9 @@ public:
                                           int64_t limit) const;
     // Adds the names of splits to examples.
     Result<> add_split_names(const access::Caller& caller, const DatasetId& id, std::vector<Example>& examples) const;
+
+    // By project: the traces that examples came from, of any version. For retention, which keeps them.
+    Result<std::map<std::string, std::vector<std::string>>> source_traces() const;
 
     // What changed from one version to another, in the order of the examples, up to `limit` after `position`.
     Result<access::Page<ExampleDifference>> difference(const access::Caller& caller, const DatasetId& id, int64_t from,

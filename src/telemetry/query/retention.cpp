@@ -125,6 +125,26 @@ Result<std::map<std::string, int64_t>> Retention::cuts_by_bytes(const RetentionP
     return cuts;
 }
 
+Result<std::string> Retention::kept_on(int64_t day, const std::vector<std::string>& traces) {
+    std::string held;
+    for (auto next = traces.begin(); next != traces.end();) {
+        std::vector<std::string> some;
+        for (; next != traces.end() && some.size() < most_ids_at_once; ++next)
+            if (next->size() == 32 && next->find_first_not_of("0123456789abcdef") == std::string::npos)
+                some.push_back(*next);
+        ClickHouseQuery query("SELECT DISTINCT toString(trace_id) FROM hone.spans WHERE start_ns >= " +
+                              std::to_string(day * retention_day_ns) + " AND start_ns < " +
+                              std::to_string((day + 1) * retention_day_ns) +
+                              " AND trace_id IN {traces:Array(String)} FORMAT RowBinary");
+        query.bind("traces", some);
+        query.deadline = retention_patience;
+        const std::string bytes = TRY(m_engine.query(query));
+        for (BinaryReader reader(bytes); !reader.at_end();)
+            held += (held.empty() ? "'" : ", '") + std::string(reader.text()) + "'"; // hexadecimal digits
+    }
+    return held;
+}
+
 Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
     RetentionReport report;
     report.bytes_before = TRY(bytes_on_disk());
@@ -155,7 +175,11 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         for (const std::string& project : projects)
             if (const auto own = policy.kept_traces.find(project); own != policy.kept_traces.end())
                 kept.insert(kept.end(), own->second.begin(), own->second.end());
-        if (!kept.empty()) rows.bind("kept", kept), condition += " AND trace_id NOT IN {kept:Array(String)}";
+        const std::string held = TRY(kept_on(day, kept));
+        if (!held.empty()) {
+            condition += " AND trace_id NOT IN (" + held + ")";
+            rows.set("max_query_size", "100000000").set("max_ast_elements", "10000000");
+        }
         if (policy.keep_evaluated) condition += kept_by_evals;
         // When nothing of the day stays, the whole partition is dropped, which frees the disk immediately.
         rows.sql = "SELECT count() FROM hone.spans WHERE start_ns >= " + std::to_string(day * retention_day_ns) +

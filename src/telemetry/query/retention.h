@@ -17,7 +17,7 @@ struct RetentionPolicy {
     int64_t default_days = 30;                                   // of projects not named
     std::map<std::string, int64_t> bytes;                        // by project id: disk its spans may take
     bool keep_evaluated = true;                                  // traces with an eval stay
-    std::map<std::string, std::vector<std::string>> kept_traces; // by project: named by issues and datasets
+    std::map<std::string, std::vector<std::string>> kept_traces; // by project: sources of examples
 };
 
 struct RetentionReport {
@@ -57,6 +57,8 @@ private:
     Result<int64_t> delete_with_evals(const ClickHouseQuery& query, const std::string& condition);
     Result<> delete_evals(ClickHouseQuery query, const std::string& condition);
     Result<int64_t> bytes_on_disk();
+    // Those of these traces that have a span on the day, as a list for SQL; empty: none.
+    Result<std::string> kept_on(int64_t day, const std::vector<std::string>& traces);
     // Before which moment a project's spans go, so that the rest fits its bytes. Whole hours.
     Result<std::map<std::string, int64_t>> cuts_by_bytes(const RetentionPolicy& policy);
 

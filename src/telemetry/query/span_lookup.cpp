@@ -91,6 +91,55 @@ Result<std::vector<FoundPlace>> SpanLookup::chat_sessions(const std::vector<std:
                 projects, names);
 }
 
+Result<std::vector<SpanTexts>> SpanLookup::texts(const std::string& project, const std::string& condition,
+                                                 const std::vector<std::string>& ids,
+                                                 const std::vector<std::string_view>& keys) {
+    std::string columns, has_one;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const std::string value = "JSONExtractString(attributes, {key" + std::to_string(i) + ":String})";
+        columns += ", " + value;
+        has_one += (has_one.empty() ? "" : " OR ") + ("notEmpty(" + value + ")");
+    }
+    std::vector<SpanTexts> all;
+    for (auto next = ids.begin(); next != ids.end();) {
+        std::vector<std::string> some;
+        for (size_t bytes = 0; next != ids.end() && bytes < most_bytes_at_once; ++next) {
+            bytes += next->size() + 3;
+            some.push_back(*next);
+        }
+        ClickHouseQuery query("SELECT toString(trace_id), toString(span_id)" + columns +
+                              " FROM hone.spans WHERE project = {project:String} AND " + condition + " AND (" +
+                              has_one + ") FORMAT RowBinary");
+        query.bind("project", project).bind("ids", some);
+        for (size_t i = 0; i < keys.size(); ++i) query.bind("key" + std::to_string(i), keys[i]);
+        query.deadline = patience;
+        const std::string bytes = TRY(m_engine.query(query));
+        for (BinaryReader reader(bytes); !reader.at_end();) {
+            SpanTexts span;
+            span.trace_id = reader.text();
+            span.span_id = reader.text();
+            for (size_t i = 0; i < keys.size(); ++i) span.values.emplace_back(reader.text());
+            all.push_back(std::move(span));
+        }
+    }
+    return all;
+}
+
+Result<std::vector<SpanTexts>> SpanLookup::attributes_of_spans(const std::string& project,
+                                                               const std::vector<std::string>& span_ids,
+                                                               const std::vector<std::string_view>& keys) {
+    return texts(project, "span_id IN {ids:Array(String)}", with_length(span_ids, 16), keys);
+}
+
+Result<std::vector<SpanTexts>> SpanLookup::attributes_of_traces(const std::string& project,
+                                                                const std::vector<std::string>& trace_ids,
+                                                                const std::vector<std::string_view>& keys) {
+    return texts(project,
+                 "trace_id IN {ids:Array(String)} AND start_ns >= (SELECT min(first_ns) FROM hone.trace_times WHERE "
+                 "project = {project:String} AND trace_id IN {ids:Array(String)})",
+                 with_length(trace_ids, 32), keys);
+}
+
 Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,
                                                                 const std::vector<std::string>& names) {
     std::vector<std::string> traces;

@@ -17,6 +17,12 @@ struct FoundPlace {
     std::string trace_id; // of a span
 };
 
+// Attributes of one span that are texts; empty where it has none.
+struct SpanTexts {
+    std::string trace_id, span_id;
+    std::vector<std::string> values; // in the order of the keys
+};
+
 class SpanLookup {
 public:
     explicit SpanLookup(ClickHouse& engine) : m_engine(engine) {}
@@ -30,8 +36,18 @@ public:
     // The traces that have a span in one of these chat sessions.
     Result<std::vector<std::string>> traces_of_sessions(const std::string& project,
                                                         const std::vector<std::string>& names);
+    // Of the spans that have at least one of these attributes.
+    Result<std::vector<SpanTexts>> attributes_of_spans(const std::string& project,
+                                                       const std::vector<std::string>& span_ids,
+                                                       const std::vector<std::string_view>& keys);
+    Result<std::vector<SpanTexts>> attributes_of_traces(const std::string& project,
+                                                        const std::vector<std::string>& trace_ids,
+                                                        const std::vector<std::string_view>& keys);
 
 private:
+    Result<std::vector<SpanTexts>> texts(const std::string& project, const std::string& condition,
+                                         const std::vector<std::string>& ids,
+                                         const std::vector<std::string_view>& keys);
     Result<std::vector<FoundPlace>> find(const std::string& sql, const std::vector<std::string>& projects,
                                          const std::vector<std::string>& ids);
 

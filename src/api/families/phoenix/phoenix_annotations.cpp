@@ -460,6 +460,15 @@ Result<List<View>> list(const Call& call, const ListAnnotations& query, EvalTarg
     request.cursor = query.cursor.value_or("");
     TRY(call.services.spans.store());
     const auto found = TRY(call.services.spans.evals.list(request));
+    // Found by their identifier alone, the text that was sent as their target's id is not known from the request.
+    if (target != EvalTarget::chat_session) {
+        std::vector<std::string> unknown;
+        for (const Eval& eval : found.evals)
+            if (!sent.contains(eval.target_id)) unknown.push_back(eval.target_id);
+        const SentIds looked_up = TRY(sent_ids(call, request.project, target, unknown));
+        const auto& texts = target == EvalTarget::span ? looked_up.spans : looked_up.traces;
+        sent.insert(texts.begin(), texts.end());
+    }
     List<View> list;
     for (const Eval& eval : found.evals) {
         View view;

@@ -287,6 +287,13 @@ Result<std::vector<Span>> spans_of_payloads(const std::string& project,
     return spans;
 }
 
+Result<std::vector<json::Value>> phoenix_spans_of(const std::string& project,
+                                                  const std::vector<telemetry::SpanPayload>& payloads) {
+    std::vector<json::Value> spans;
+    for (const Span& span : TRY(spans_of_payloads(project, payloads))) spans.push_back(json::to_value(span));
+    return spans;
+}
+
 Result<std::vector<json::Value>> otlp_of_payloads(const std::vector<telemetry::SpanPayload>& payloads) {
     const otlp::Batch batch = TRY(telemetry::to_otlp(payloads));
     std::vector<json::Value> spans;

@@ -98,7 +98,7 @@ struct Trace {
     std::optional<std::vector<TraceSpan>> spans;
     static constexpr std::tuple fields{
         Field{"id", &Trace::id, "Id that includes the project."},
-        Field{"trace_id", &Trace::trace_id, "32 hexadecimal digits."},
+        Field{"trace_id", &Trace::trace_id, "As it was sent."},
         Field{"project_id", &Trace::project_id, ""},
         Field{"start_time", &Trace::start_time, ""},
         Field{"end_time", &Trace::end_time, ""},
@@ -253,6 +253,31 @@ Result<> add_spans(const Call& call, const std::string& project, const std::vect
     }
 }
 
+Result<> give_sent_ids(const Call& call, const std::string& project, std::vector<Trace>& traces) {
+    std::vector<std::string> ids;
+    for (const Trace& trace : traces) ids.push_back(trace.trace_id);
+    const SentIds sent = TRY(sent_ids(call, project, EvalTarget::trace, ids));
+    for (Trace& trace : traces) {
+        trace.trace_id = sent.trace(trace.trace_id);
+        if (!trace.spans) continue;
+        for (TraceSpan& span : *trace.spans) {
+            span.span_id = sent.span(span.span_id);
+            if (span.parent_id) span.parent_id = sent.span(*span.parent_id);
+        }
+    }
+    return {};
+}
+
+Result<> give_sent_ids(const Call& call, const std::string& project, std::vector<ChatSession>& sessions) {
+    std::vector<std::string> ids;
+    for (const ChatSession& session : sessions)
+        for (const SessionTrace& trace : session.traces) ids.push_back(trace.trace_id);
+    const SentIds sent = TRY(sent_ids(call, project, EvalTarget::trace, ids));
+    for (ChatSession& session : sessions)
+        for (SessionTrace& trace : session.traces) trace.trace_id = sent.trace(trace.trace_id);
+    return {};
+}
+
 } // namespace
 
 Result<List<Trace>> list_traces(const Call& call, const ListTraces& query) {
@@ -275,6 +300,7 @@ Result<List<Trace>> list_traces(const Call& call, const ListTraces& query) {
     List<Trace> list;
     for (const auto& totals : found.traces) list.data.push_back(trace_of(request.project, totals));
     if (query.include_spans.value_or(false)) TRY(add_spans(call, request.project, found.traces, list.data));
+    TRY(give_sent_ids(call, request.project, list.data));
     list.next_cursor = or_null(found.next_cursor);
     return list;
 }
@@ -288,6 +314,7 @@ Result<List<ChatSession>> list_sessions(const Call& call, const ListSessions& qu
                                                static_cast<size_t>(page.limit), page.cursor.value_or("")));
     List<ChatSession> list;
     for (const auto& totals : found.sessions) list.data.push_back(session_of(project.id.text(), totals));
+    TRY(give_sent_ids(call, project.id.text(), list.data));
     list.next_cursor = or_null(found.next_cursor);
     return list;
 }
@@ -296,7 +323,9 @@ Result<One<ChatSession>> get_session(const Call& call, const InSpace& query) {
     const auto place = TRY(
         find_place(call, query.space, EvalTarget::chat_session, call.at("session"), access::Permission::project_read));
     const auto totals = TRY(call.services.spans.lists.session(place.project.id.text(), place.id));
-    return One<ChatSession>{session_of(place.project.id.text(), totals)};
+    std::vector<ChatSession> found{session_of(place.project.id.text(), totals)};
+    TRY(give_sent_ids(call, place.project.id.text(), found));
+    return One<ChatSession>{std::move(found.front())};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ namespace {
 
 constexpr Duration diagnosed_window = std::chrono::hours(24);
 
-TraceDiagnosisView view_of(telemetry::TraceDiagnosis&& diagnosis) {
+TraceDiagnosisView diagnosis_view(telemetry::TraceDiagnosis&& diagnosis) {
     TraceDiagnosisView view;
     view.after = from_ns(diagnosis.from_ns);
     view.before = from_ns(diagnosis.to_ns);
@@ -122,7 +122,7 @@ Result<One<TraceDiagnosisView>> diagnose_traces(const Call& call, const Diagnosi
     telemetry::Telemetry& telemetry = call.services.spans.telemetry;
     const auto ledger = telemetry.ledger();
     const auto counts = ledger.find(scope.project);
-    return One<TraceDiagnosisView>{view_of(TRY(telemetry::diagnose_traces(
+    return One<TraceDiagnosisView>{diagnosis_view(TRY(telemetry::diagnose_traces(
         telemetry.engine(), scope, counts == ledger.end() ? telemetry::LedgerCounts{} : counts->second)))};
 }
 
