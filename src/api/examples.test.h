@@ -17,6 +17,8 @@
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
+#include "api/families/phoenix/dataset_sources.examples.test.h"
+#include "api/families/phoenix/evaluate_rows.examples.test.h"
 #include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
@@ -78,6 +80,8 @@ inline const std::vector<Example> examples = [] {
              phoenix_dataset_groups_examples,
              phoenix_experiments_examples,
              phoenix_experiment_runs_examples,
+             dataset_sources_examples,
+             evaluate_rows_examples,
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
              phoenix_prompts_examples,

@@ -36,6 +36,8 @@ std::span<const Route> phoenix_dataset_groups_routes();
 std::span<const Route> phoenix_experiments_routes();
 std::span<const Route> phoenix_experiment_runs_routes();
 std::span<const Route> phoenix_prompts_routes();
+std::span<const Route> dataset_sources_routes();
+std::span<const Route> evaluate_rows_routes();
 std::span<const Route> presets_routes();
 std::span<const Route> runs_routes();
 std::span<const Route> artifacts_routes();
@@ -90,6 +92,8 @@ std::span<const Route> routes() {
                  phoenix_experiments_routes(),
                  phoenix_experiment_runs_routes(),
                  phoenix_prompts_routes(),
+                 dataset_sources_routes(),
+                 evaluate_rows_routes(),
                  presets_routes(),
                  runs_routes(),
                  artifacts_routes(),

@@ -1,10 +1,12 @@
 """Clients of Arize Phoenix and OpenInference, unmodified from npm, against the real binary; deletes that free the disk;
 two windows side by side; a hundred thousand evals at once."""
 
+import base64
 import http.client
 import json
 import os
 import pathlib
+import re
 import socket
 import sqlite3
 import subprocess
@@ -32,6 +34,210 @@ def run_node(script, *arguments, **environment):
 def test_the_phoenix_client_works_unmodified(binary, stack):
     server = stack.enter_context(Server(binary))
     run_node("phoenix_client.mjs", "by phoenix", PHOENIX_HOST=server.url, PHOENIX_API_KEY=key_of(server))
+
+
+def phoenix_operations():
+    """(method, path) -> why it is not here; empty when it is. Names of path parameters are left out."""
+    found = {}
+    for line in (TESTS / "corpus/phoenix_operations.txt").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        operation, _, why = line.partition(" : ")
+        found[tuple(operation.split())] = why
+    return found
+
+
+def operations_of(document):
+    return {
+        (method.upper(), re.sub(r"\{[^}]*\}", "{}", path))
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
+
+
+def test_every_operation_of_phoenix_is_here_or_decided(binary, stack):
+    server = stack.enter_context(Server(binary))
+    wanted = phoenix_operations()
+    here = operations_of(server.client().get("/openapi.json").json)
+    assert len(wanted) > 100, wanted
+    missing = [operation for operation, why in wanted.items() if not why and operation not in here]
+    assert not missing, missing
+    decided = [operation for operation, why in wanted.items() if why and operation in here]
+    assert not decided, decided
+    other = os.environ.get("HONE_PHOENIX_OPENAPI")
+    if other:
+        unknown = operations_of(json.loads(pathlib.Path(other).read_text())) - set(wanted)
+        assert not unknown, unknown
+
+
+def text_span(span, parent=None, trace="order-7", **more):
+    return {
+        "name": span,
+        "context": {"trace_id": trace, "span_id": span},
+        "span_kind": "CHAIN",
+        "parent_id": parent,
+        "start_time": "2026-11-16T10:00:00Z",
+        "end_time": "2026-11-16T10:00:01.5Z",
+        "status_code": "OK",
+    } | more
+
+
+def test_ids_of_other_systems_come_back_from_every_list(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    spans = [text_span("root step"), text_span("search step", "root step", attributes={"session.id": "visit 1"})]
+    sent = client.post("/v1/projects/foreign/spans", {"data": spans})
+    assert sent.json == {"total_received": 2, "total_queued": 2}, sent.text
+    hexadecimal = text_span("00f067aa0ba902b7", trace="4bf92f3577b34da6a3ce929d0e0e4736")
+    assert client.post("/v1/projects/foreign/spans", {"data": [hexadecimal]}).status == 202
+    wait_until(lambda: len(client.must("GET", "/v1/projects/foreign/spans").data) == 3, "the spans")
+    traces = client.must("GET", "/v1/projects/foreign/traces?include_spans=true").data
+    assert {trace["trace_id"] for trace in traces} == {"order-7", "4bf92f3577b34da6a3ce929d0e0e4736"}, traces
+    mine = next(trace for trace in traces if trace["trace_id"] == "order-7")
+    names = {(span["span_id"], span["parent_id"]) for span in mine["spans"]}
+    assert names == {("root step", None), ("search step", "root step")}, mine
+    session = client.must("GET", "/v1/projects/foreign/sessions").data[0]
+    assert [trace["trace_id"] for trace in session["traces"]] == ["order-7"], session
+    assert client.must("GET", "/v1/sessions/visit%201").data["traces"][0]["trace_id"] == "order-7"
+    # Annotations, notes and evaluations of documents take the ids, and are found by their identifier alone.
+    common = {"name": "tone", "annotator_kind": "CODE", "result": {"label": "good"}, "identifier": "run 1"}
+    client.must("POST", "/v1/span_annotations?sync=true", {"data": [common | {"span_id": "search step"}]})
+    client.must("POST", "/v1/trace_annotations?sync=true", {"data": [common | {"trace_id": "order-7"}]})
+    document = common | {"name": "relevance", "span_id": "search step", "document_position": 0}
+    client.must("POST", "/v1/document_annotations?sync=true", {"data": [document]})
+    client.must("POST", "/v1/span_notes", {"data": {"span_id": "root step", "note": "seen"}})
+    client.must("POST", "/v1/trace_notes", {"data": {"trace_id": "order-7", "note": "seen"}})
+    found = client.must("GET", "/v1/projects/foreign/span_annotations?identifier=run%201").data
+    assert [note["span_id"] for note in found] == ["search step"], found
+    found = client.must("GET", "/v1/projects/foreign/trace_annotations?identifier=run%201").data
+    assert [note["trace_id"] for note in found] == ["order-7"], found
+    # Deletes take them too.
+    admin = server.admin()
+    admin.must("DELETE", "/v1/spans/search%20step", status=204)
+    admin.must("DELETE", "/v1/traces/order-7", status=204)
+    left = client.must("GET", "/v1/projects/foreign/spans").data
+    assert [span["context"]["span_id"] for span in left] == ["00f067aa0ba902b7"], left
+
+
+def tables_of(response):
+    """The tables of a multipart response: rows with the names that the client gives to columns."""
+    boundary = response.headers["content-type"].split("boundary=")[1]
+    tables = []
+    for part in response.text.split("--" + boundary)[1:-1]:
+        head, _, body = part.partition("\r\n\r\n")
+        assert head.strip() == "Content-Type: application/json", head
+        found = json.loads(body)["data"]
+        tables.append([{name.split("_", 1)[1]: value for name, value in row.items()} for row in found])
+    return tables
+
+
+def test_span_queries_of_the_python_client_are_answered_with_tables(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    documents = [{"document": {"content": "one", "score": 0.5}}, {"document": {"content": "two"}}]
+    searched = {"input": {"value": "what is X?"}, "retrieval": {"documents": documents}}
+    answered = {"input.value": "what is X?", "output.value": "an answer", "metadata": {"topic": "letters"}}
+    spans = [
+        text_span("root", attributes=answered),
+        text_span("search", "root", span_kind="RETRIEVER", attributes=searched),
+        text_span("failed", "root", span_kind="LLM", status_code="ERROR"),
+    ]
+    assert client.post("/v1/projects/rag/spans", {"data": spans}).status == 202
+    wait_until(lambda: len(client.must("GET", "/v1/projects/rag/spans").data) == 3, "the spans")
+
+    def ask(*queries, **more):
+        response = client.post("/v1/spans?project_name=rag", {"queries": queries} | more)
+        assert response.status == 200, response.text
+        return tables_of(response)
+
+    every = ask({})[0]
+    assert {row["context.span_id"] for row in every} == {"root", "search", "failed"}, every
+    root = next(row for row in every if row["name"] == "root")
+    assert root["attributes.output.value"] == "an answer" and root["attributes.metadata"] == {"topic": "letters"}, root
+    exploded = {
+        "filter": {"condition": "span_kind == 'RETRIEVER'"},
+        "select": {"context.trace_id": {"key": "context.trace_id"}, "input.value": {"key": "input.value"}},
+        "explode": {"key": "retrieval.documents", "kwargs": {"document": "document.content"}},
+        "rename": {"input.value": "input"},
+        "index": {"key": "context.span_id"},
+    }
+    joined = {
+        "filter": {"condition": "span_kind == 'RETRIEVER'"},
+        "concat": {"key": "retrieval.documents", "kwargs": {"context": "document.content"}},
+        "index": {"key": "context.trace_id"},
+    }
+    first, second = ask(exploded, joined)
+    places = [(row["context.span_id"], row["document_position"], row["document"]) for row in first]
+    assert places == [("search", 0, "one"), ("search", 1, "two")], first
+    assert first[0]["input"] == "what is X?" and first[0]["context.trace_id"] == "order-7", first
+    assert second == [{"context.trace_id": "order-7", "context": "one\n\ntwo"}], second
+    for condition, names in {
+        "parent_id is None": {"root"},
+        "status_code == 'ERROR'": {"failed"},
+        "'answer' in output.value": {"root"},
+        "metadata['topic'] == 'letters'": {"root"},
+        "latency_ms > 1000 and not span_id == 'root'": {"search", "failed"},
+        "span_kind in ['LLM', 'TOOL']": {"failed"},
+    }.items():
+        found = {row["name"] for row in ask({"filter": {"condition": condition}})[0]}
+        assert found == names, (condition, found)
+    assert [row["name"] for row in ask({}, root_spans_only=True)[0]] == ["root"]
+    assert len(ask({}, limit=2)[0]) == 2
+    assert ask({}, start_time="2026-11-16T11:00:00+00:00")[0] == []
+    wrong = client.post("/v1/spans?project_name=rag", {"queries": [{"filter": {"condition": "name ="}}]})
+    assert wrong.status == 422 and "column 6" in wrong.json["detail"], wrong.text
+    assert client.post("/v1/spans?project_name=none", {"queries": [{}]}).status == 404
+
+
+def test_annotation_configs_are_kept_and_assigned_to_projects(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    tone = {"name": "tone", "type": "CATEGORICAL", "optimization_direction": "MAXIMIZE"}
+    tone["values"] = [{"label": "kind", "score": 1}, {"label": "rude", "score": None}]
+    made = client.must("POST", "/v1/annotation_configs", tone).data
+    assert made["values"] == tone["values"] and made["description"] is None, made
+    assert base64.b64decode(made["id"]).decode().startswith("CategoricalAnnotationConfig:"), made
+    length = {"name": "length", "type": "CONTINUOUS", "optimization_direction": "NONE"}
+    length |= {"lower_bound": 0, "upper_bound": 9.5}
+    second = client.must("POST", "/v1/annotation_configs", length).data
+    assert client.must("GET", "/v1/annotation_configs").data == [second, made]
+    page = client.must("GET", "/v1/annotation_configs?limit=1")
+    assert page.data == [second], page.text
+    rest = urllib.parse.urlencode({"limit": 1, "cursor": page.json["next_cursor"]})
+    last = client.must("GET", f"/v1/annotation_configs?{rest}")
+    assert last.data == [made] and last.json["next_cursor"] is None, last.text
+    for identifier in (made["id"], urllib.parse.quote(made["id"]), "tone"):
+        assert client.must("GET", f"/v1/annotation_configs/{identifier}").data == made
+    free = {"name": "mood", "type": "FREEFORM", "threshold": 0.5}
+    changed = client.must("PUT", f"/v1/annotation_configs/{made['id']}", free).data
+    assert changed["name"] == "mood" and changed["threshold"] == 0.5 and "values" not in changed, changed
+    # Projects use them; the same twice changes nothing.
+    client.must("POST", "/v1/projects", {"name": "shop"})
+    for _ in range(2):
+        assert client.must("PUT", "/v1/projects/shop/annotation_configs/length").data == second
+    assert client.must("GET", "/v1/projects/shop/annotation_configs").data == [second]
+    both = {"annotation_config_ids": [second["id"], changed["id"]]}
+    assert len(client.must("PUT", "/v1/projects/shop/annotation_configs", both).data) == 2
+    for _ in range(2):
+        client.must("DELETE", "/v1/projects/shop/annotation_configs/length", status=204)
+    assert client.must("GET", "/v1/projects/shop/annotation_configs").data == [changed]
+    assert client.must("DELETE", "/v1/annotation_configs/mood").data == changed
+    assert client.must("GET", "/v1/projects/shop/annotation_configs").data == []
+    for body, status in (
+        (length, 409),
+        (tone | {"name": "note"}, 409),
+        (tone | {"values": []}, 422),
+        (tone | {"values": [{"label": "a"}, {"label": "a"}]}, 422),
+        (length | {"name": "x", "lower_bound": 10}, 422),
+        (length | {"name": "x", "optimization_direction": None}, 422),
+        ({"name": "x", "type": "OTHER"}, 422),
+        ({"name": "", "type": "FREEFORM"}, 422),
+    ):
+        answer = client.post("/v1/annotation_configs", body)
+        assert answer.status == status and answer.json["detail"], (body, answer.text)
+    assert client.get("/v1/annotation_configs/none").status == 404
+    reader = server.client(key_of(server, scopes=["read"]))
+    assert reader.post("/v1/annotation_configs", tone).status == 403
 
 
 def test_openinference_instrumentations_send_through_phoenix_otel(binary, stack):

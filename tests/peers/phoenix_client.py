@@ -80,3 +80,67 @@ live = client.prompts.get(prompt_identifier="greet", tag="production")
 assert live.id == prompt.id
 assert live.format(variables={"who": "Ada"}).messages[0]["content"] == "Hello Ada"
 assert [tag["name"] for tag in client.prompts.tags.list(prompt_version_id=prompt.id)] == ["production"]
+
+# Spans with ids of another system: logged, read as a table, searched for documents, annotated, deleted.
+import datetime  # noqa: E402
+import time  # noqa: E402
+
+from phoenix.client.helpers.spans import get_input_output_context, get_retrieved_documents  # noqa: E402
+from phoenix.client.types.spans import SpanQuery  # noqa: E402
+
+begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=1)
+
+
+def a_span(span, parent=None, kind="CHAIN", attributes=None):
+    return {
+        "name": span,
+        "context": {"trace_id": "order 7", "span_id": span},
+        "parent_id": parent,
+        "span_kind": kind,
+        "start_time": begin.isoformat(),
+        "end_time": (begin + datetime.timedelta(seconds=2)).isoformat(),
+        "status_code": "OK",
+        "attributes": attributes or {},
+    }
+
+
+def documents(*texts):
+    return {"input": {"value": "why?"}, "retrieval": {"documents": [{"document": {"content": text}} for text in texts]}}
+
+
+answered = {"input.value": "why?", "output.value": "so", "metadata": {"topic": "reasons"}}
+logged = client.spans.log_spans(
+    project_identifier="python spans",
+    spans=[
+        a_span("root step", attributes=answered),
+        a_span("search one", "root step", "RETRIEVER", documents("because", "since")),
+        a_span("search two", "root step", "RETRIEVER", documents("as")),
+    ],
+)
+assert logged["total_queued"] == 3, logged
+for _ in range(100):
+    if len(client.spans.get_spans(project_identifier="python spans")) == 3:
+        break
+    time.sleep(0.1)
+frame = client.spans.get_spans_dataframe(project_identifier="python spans")
+assert set(frame.index) == {"root step", "search one", "search two"} and frame.index.name == "context.span_id", frame
+assert frame.loc["root step", "attributes.metadata"] == {"topic": "reasons"}, frame
+assert frame["start_time"].dt.tz is not None and (frame["context.trace_id"] == "order 7").all(), frame.dtypes
+only = client.spans.get_spans_dataframe(
+    query=SpanQuery().where("span_kind == 'RETRIEVER' and 'why' in input.value").select("name", "parent_id"),
+    project_identifier="python spans",
+)
+assert set(only["name"]) == {"search one", "search two"} and set(only["parent_id"]) == {"root step"}, only
+retrieved = get_retrieved_documents(client, project_name="python spans")
+assert list(retrieved.index.names) == ["context.span_id", "document_position"], retrieved
+assert sorted(retrieved["document"]) == ["as", "because", "since"], retrieved
+context = get_input_output_context(client, project_name="python spans")
+assert context.loc["root step", "output"] == "so" and context.loc["root step", "input"] == "why?", context
+assert set(context.loc["root step", "context"].split("\n\n")) == {"because", "since", "as"}, context
+client.spans.add_span_annotation(
+    span_id="search one", annotation_name="tone", annotator_kind="HUMAN", label="kind", sync=True
+)
+notes = client.spans.get_span_annotations(span_ids=["search one"], project_identifier="python spans")
+assert [(note["span_id"], note["name"]) for note in notes] == [("search one", "tone")], notes
+client.spans.delete(span_identifier="search two")
+assert len(client.spans.get_spans_dataframe(project_identifier="python spans")) == 2

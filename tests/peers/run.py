@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Schemathesis, a property-based client, against the OpenAPI document of the real binary; and the Python examples of
-docs/send-traces.md (clients.py).
+docs/send-traces.md (clients.py); and Phoenix' Python client (phoenix_client.py).
 
 tests/peers/run.py [--binary build/release/hone] [--include PATTERN]
 
@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(here), str(here.parent / "e2e")]
 
 import clients  # noqa: E402
+import phoenix_server  # noqa: E402
 from server import Server  # noqa: E402
 
 CHECKS = [
@@ -214,8 +215,9 @@ def main():
         if not ended:
             print(pathlib.Path(folder, "output.txt").read_text()[-4000:])
         if not arguments.include:
-            good, bad = clients.check(arguments.binary)
-            passed, failed = passed + good, failed + bad
+            for check in (clients.check, phoenix_server.check):
+                good, bad = check(arguments.binary)
+                passed, failed = passed + good, failed + bad
         print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

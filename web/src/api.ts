@@ -34,6 +34,9 @@ export function set_csrf_token(token: string | null): void {
   csrf_token = token;
 }
 
+/** Of requests that are not sent from here: uploads with progress. */
+export const csrf = () => csrf_token;
+
 /** Called when the login has ended while a page was open. */
 export function when_unauthorized(action: () => void): void {
   on_unauthorized = action;

@@ -36,6 +36,8 @@ const skills = (name: keyof typeof import("./bundles/skills")) => lazy_page(() =
 const runs = (name: keyof typeof import("./bundles/runs")) => lazy_page(() => import("./bundles/runs"), name);
 const loop = (name: keyof typeof import("./bundles/loop")) => lazy_page(() => import("./bundles/loop"), name);
 const reviews = (name: keyof typeof import("./bundles/reviews")) => lazy_page(() => import("./bundles/reviews"), name);
+const evaluate = (name: keyof typeof import("./bundles/evaluate")) =>
+  lazy_page(() => import("./bundles/evaluate"), name);
 const settings = (name: keyof typeof import("./bundles/settings")) =>
   lazy_page(() => import("./bundles/settings"), name);
 
@@ -210,6 +212,50 @@ export const routes: Route[] = [
     page: skills("SkillPage"),
     under: "/s/:space/skills",
     permission: "skill_read",
+  },
+  {
+    path: "/s/:space/datasets",
+    title: "Datasets",
+    page: evaluate("Datasets"),
+    nav: { group: "main", icon: "database", keys: "g 1" },
+    permission: "dataset_read",
+  },
+  {
+    path: "/s/:space/datasets/:dataset",
+    title: "Dataset",
+    page: evaluate("DatasetPage"),
+    under: "/s/:space/datasets",
+    permission: "dataset_read",
+  },
+  {
+    path: "/s/:space/datasets/:dataset/compare",
+    title: "Comparison",
+    page: evaluate("ComparePage"),
+    under: "/s/:space/datasets",
+    permission: "dataset_read",
+  },
+  {
+    path: "/s/:space/experiments/:experiment",
+    title: "Experiment",
+    page: evaluate("ExperimentPage"),
+    under: "/s/:space/datasets",
+    permission: "dataset_read",
+  },
+  // The addresses that Phoenix' clients print.
+  { path: "/datasets/:dataset/:view", title: "Dataset", page: evaluate("PrintedAddress") },
+  {
+    path: "/s/:space/prompts",
+    title: "Prompts",
+    page: evaluate("Prompts"),
+    nav: { group: "main", icon: "chat", keys: "g 2" },
+    permission: "dataset_read",
+  },
+  {
+    path: "/s/:space/prompts/:prompt",
+    title: "Prompt",
+    page: evaluate("PromptPage"),
+    under: "/s/:space/prompts",
+    permission: "dataset_read",
   },
   {
     path: "/s/:space/repos",

@@ -114,6 +114,29 @@ struct RunRecord {
     std::vector<ExperimentEval> evals;
 };
 
+// What lists of experiments show beside the experiments.
+struct EvalSummary {
+    std::string name;
+    int64_t examples = 0;
+    double mean = 0;
+    std::optional<double> low;
+    std::optional<double> high;
+    int64_t errors = 0;
+    static constexpr std::tuple fields{
+        Field{"name", &EvalSummary::name, "Name of the evals."},
+        Field{"examples", &EvalSummary::examples, "Examples with a score."},
+        Field{"mean", &EvalSummary::mean, "Mean over these examples; repetitions of an example count as one mean."},
+        Field{"low", &EvalSummary::low, "Lower end of the 95 % interval; null: fewer than two examples."},
+        Field{"high", &EvalSummary::high, "Upper end of the 95 % interval."},
+        Field{"errors", &EvalSummary::errors, "Evals that failed; they have no score."},
+    };
+};
+
+struct ExperimentSummary {
+    std::vector<EvalSummary> evals; // by name
+    std::vector<std::string> tags;  // by name
+};
+
 // Marks one experiment of a dataset, such as the baseline.
 struct ExperimentMark {
     ExperimentMarkId id;

@@ -162,6 +162,15 @@ Result<std::vector<RunRecord>> Experiments::records(const Caller& caller, const 
     return records;
 }
 
+Result<std::vector<RunRecord>> Experiments::records_of(const Caller& caller, const ExperimentId& id,
+                                                       const ExampleId& example) const {
+    TRY(find(caller, id));
+    const auto rows = TRY(m_database.query(
+        "SELECT position FROM experiment_examples WHERE experiment_id = ? AND example_id = ?", id, example));
+    if (rows.empty()) return not_found("example " + example.text() + " of this experiment");
+    return records(caller, id, rows.front().integer(0) - 1, 1);
+}
+
 Result<std::optional<int64_t>> Experiments::next_position(const Caller& caller, const ExperimentId& id, int64_t after,
                                                           int64_t examples) const {
     TRY(find(caller, id));

@@ -108,6 +108,23 @@ Result<Page<Experiment>> Experiments::list(const Caller& caller, const DatasetId
     return access::make_page(std::move(found), page, [](const Experiment& one) { return one.id.text(); });
 }
 
+Result<std::vector<Experiment>> Experiments::mentioning(const Caller& caller, const access::SpaceId& space,
+                                                        const std::vector<std::string>& texts, int64_t limit) const {
+    TRY(caller.require(Permission::dataset_read, space));
+    std::vector<Experiment> found;
+    if (texts.empty()) return found;
+    std::string sql = select_experiment + " WHERE x.space_id = ? AND (";
+    std::vector<sql::Value> values{sql::to_value(space)};
+    for (const std::string& text : texts) {
+        sql += values.size() == 1 ? "x.metadata LIKE ?" : " OR x.metadata LIKE ?";
+        values.push_back(sql::to_value("%" + text + "%")); // ids have no %; the other letters make it unique
+    }
+    sql += ") ORDER BY x.id DESC LIMIT ?";
+    values.push_back(sql::to_value(limit));
+    for (const auto& row : TRY(m_database.run_query(sql, values))) found.push_back(experiment_of(row));
+    return found;
+}
+
 Result<Experiment> Experiments::find_by_name(const Caller& caller, const DatasetId& dataset,
                                              std::string_view tag_or_name) const {
     TRY(m_datasets.find(caller, {}, dataset.text()));

@@ -6,6 +6,8 @@
 #include "evaluate/datasets/datasets.h"
 #include "evaluate/experiments/experiment.h"
 
+#include <map>
+
 namespace hone::evaluate {
 
 constexpr int64_t most_repetitions = 1000;
@@ -26,6 +28,9 @@ public:
     // Of a dataset, newest first.
     Result<access::Page<Experiment>> list(const access::Caller& caller, const DatasetId& dataset,
                                           const access::PageRequest& page) const;
+    // Newest first, of a space: those whose metadata contains one of these texts, such as ids of prompt versions.
+    Result<std::vector<Experiment>> mentioning(const access::Caller& caller, const access::SpaceId& space,
+                                               const std::vector<std::string>& texts, int64_t limit) const;
     // The one with this tag, or this name (the newest), in a dataset.
     Result<Experiment> find_by_name(const access::Caller& caller, const DatasetId& dataset,
                                     std::string_view tag_or_name) const;
@@ -44,6 +49,9 @@ public:
     // By example and repetition; `after` is the position of an example.
     Result<std::vector<RunRecord>> records(const access::Caller& caller, const ExperimentId& id, int64_t after,
                                            int64_t examples) const;
+    // Of one example, by repetition.
+    Result<std::vector<RunRecord>> records_of(const access::Caller& caller, const ExperimentId& id,
+                                              const ExampleId& example) const;
     // The position of the last of so many examples after `after`, for the next call of records(); absent at the end.
     Result<std::optional<int64_t>> next_position(const access::Caller& caller, const ExperimentId& id, int64_t after,
                                                  int64_t examples) const;
@@ -55,6 +63,9 @@ public:
                                                                       const ExperimentId& id,
                                                                       const std::vector<std::string>& names,
                                                                       const access::PageRequest& page) const;
+
+    // Means of evals with intervals, and tags; of experiments that the caller may read.
+    Result<std::map<ExperimentId, ExperimentSummary>> summaries(const std::vector<Experiment>& experiments) const;
 
     Result<std::vector<ExperimentMark>> tags(const access::Caller& caller, const ExperimentId& id) const;
     // Moves the tag to this experiment when another one of the dataset has it.

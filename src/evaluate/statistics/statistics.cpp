@@ -149,6 +149,21 @@ Mean mean_of(std::span<const double> values) {
     return result;
 }
 
+Mean mean_of_moments(int64_t count, double mean, double mean_of_squares) {
+    Mean result;
+    result.count = count;
+    if (count < 1) return result;
+    result.mean = mean;
+    if (count < 2) return result;
+    const auto n = static_cast<double>(count);
+    // Rounding can make the difference of equal values slightly negative.
+    const double variance = std::max(0.0, mean_of_squares - mean * mean) * n / (n - 1);
+    result.standard_error = std::sqrt(variance / n);
+    const double t = boost::math::quantile(boost::math::students_t(n - 1), 0.975);
+    result.interval = Interval{mean - t * result.standard_error, mean + t * result.standard_error};
+    return result;
+}
+
 double clustered_error(std::span<const std::vector<double>> clusters) {
     double sum = 0, count = 0;
     for (const auto& cluster : clusters) {

@@ -28,6 +28,8 @@ struct Mean {
     std::optional<Interval> interval;
 };
 Mean mean_of(std::span<const double> values);
+// The same from the mean of the values and of their squares, as a database gives them.
+Mean mean_of_moments(int64_t count, double mean, double mean_of_squares);
 
 // The standard error of a mean whose values come in clusters, such as repetitions of an example. 0 for fewer than two
 // clusters.

@@ -39,6 +39,18 @@ export const automation_page = (id: string) => `${space_home()}/automations/${se
 export const presets_page = () => `${space_home()}/presets`;
 export const preset_page = (id: string) => `${space_home()}/presets/${segment(id)}`;
 export const harnesses_page = () => `${space_home()}/harnesses`;
+export const datasets_page = () => `${space_home()}/datasets`;
+export const dataset_page = (id: string, tab = "") =>
+  `${space_home()}/datasets/${segment(id)}${tab === "" ? "" : `?tab=${tab}`}`;
+export const experiment_page = (id: string) => `${space_home()}/experiments/${segment(id)}`;
+/** The first is the base. */
+export const compare_page = (dataset: string, experiments: string[]) =>
+  `${space_home()}/datasets/${segment(dataset)}/compare?${new URLSearchParams({
+    base: experiments[0] ?? "",
+    other: experiments.slice(1).join(","),
+  })}`;
+export const prompts_page = () => `${space_home()}/prompts`;
+export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
 export const skills_page = () => `${space_home()}/skills`;
 export const skill_page = (id: string) => `${space_home()}/skills/${segment(id)}`;
 export const destinations_page = () => `${space_home()}/settings/destinations`;

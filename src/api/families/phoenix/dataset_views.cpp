@@ -52,4 +52,13 @@ json::Value example_value(const evaluate::Example& example) {
     return value.ok() ? std::move(value).value() : json::Value(json::Object{});
 }
 
+UploadedView uploaded_view(const evaluate::Uploaded& done) {
+    return {make_node_id("Dataset", done.dataset),
+            make_node_id("DatasetVersion", done.version),
+            done.created,
+            done.updated,
+            done.deleted,
+            done.redacted};
+}
+
 } // namespace hone::api

@@ -18,4 +18,23 @@ std::string node_id_of(const evaluate::Example& example);
 void append_example(const evaluate::Example& example, std::string& text);
 json::Value example_value(const evaluate::Example& example);
 
+struct UploadedView {
+    std::string dataset_id;
+    std::string version_id;
+    int64_t num_created_examples = 0;
+    int64_t num_updated_examples = 0;
+    int64_t num_deleted_examples = 0;
+    int64_t num_redacted_texts = 0;
+    static constexpr std::tuple fields{
+        Field{"dataset_id", &UploadedView::dataset_id, ""},
+        Field{"version_id", &UploadedView::version_id, "The newest version; an old one when nothing changed."},
+        Field{"num_created_examples", &UploadedView::num_created_examples, ""},
+        Field{"num_updated_examples", &UploadedView::num_updated_examples, ""},
+        Field{"num_deleted_examples", &UploadedView::num_deleted_examples, ""},
+        Field{"num_redacted_texts", &UploadedView::num_redacted_texts,
+              "Texts from which an API key, a token or another credential was removed."},
+    };
+};
+UploadedView uploaded_view(const evaluate::Uploaded& done);
+
 } // namespace hone::api

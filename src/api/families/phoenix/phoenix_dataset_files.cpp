@@ -6,7 +6,6 @@
 #include "evaluate/datasets/example_import.h"
 #include "evaluate/files/example_rows.h"
 #include "net/http/compress.h"
-#include "telemetry/spans.h"
 
 #include <set>
 
@@ -45,24 +44,6 @@ struct UploadExamples {
     };
 };
 
-struct UploadedView {
-    std::string dataset_id;
-    std::string version_id;
-    int64_t num_created_examples = 0;
-    int64_t num_updated_examples = 0;
-    int64_t num_deleted_examples = 0;
-    int64_t num_redacted_texts = 0;
-    static constexpr std::tuple fields{
-        Field{"dataset_id", &UploadedView::dataset_id, ""},
-        Field{"version_id", &UploadedView::version_id, "The newest version; an old one when nothing changed."},
-        Field{"num_created_examples", &UploadedView::num_created_examples, ""},
-        Field{"num_updated_examples", &UploadedView::num_updated_examples, ""},
-        Field{"num_deleted_examples", &UploadedView::num_deleted_examples, ""},
-        Field{"num_redacted_texts", &UploadedView::num_redacted_texts,
-              "Texts from which an API key, a token or another credential was removed."},
-    };
-};
-
 struct OfVersion {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
@@ -85,27 +66,6 @@ struct ImportExamples {
         Field{"action", &ImportExamples::action,
               "append (if not given) adds and changes, update also deletes, create fails when the dataset exists."},
         Field{"format", &ImportExamples::format, "Format of the body: jsonl (if not given) or csv."},
-    };
-};
-
-struct ImportFromSpans {
-    std::string project;
-    std::string name;
-    json::Defaulted<std::string> filter;
-    std::optional<std::vector<std::string>> span_ids;
-    std::optional<Time> after;
-    std::optional<Time> before;
-    json::Defaulted<int64_t> limit{1000};
-    std::optional<std::vector<std::string>> splits;
-    static constexpr std::tuple fields{
-        Field{"project", &ImportFromSpans::project, "Id or name of the project."},
-        Field{"name", &ImportFromSpans::name, "Name of the dataset; it is made when there is none."},
-        Field{"filter", &ImportFromSpans::filter, "Spans to import, in the filter language; if not given, roots."},
-        Field{"span_ids", &ImportFromSpans::span_ids, "Only these spans."},
-        Field{"after", &ImportFromSpans::after, "Started at or after this time."},
-        Field{"before", &ImportFromSpans::before, "Started before this time."},
-        Field{"limit", &ImportFromSpans::limit, "At most this many, newest first; 1 to 10000, 1000 if not given."},
-        Field{"splits", &ImportFromSpans::splits, "Names of splits for the new examples."},
     };
 };
 
@@ -273,15 +233,6 @@ Result<> add_sources(const Call& call, const access::SpaceId& space, evaluate::U
     return {};
 }
 
-UploadedView uploaded_view(const evaluate::Uploaded& done) {
-    return {make_node_id("Dataset", done.dataset),
-            make_node_id("DatasetVersion", done.version),
-            done.created,
-            done.updated,
-            done.deleted,
-            done.redacted};
-}
-
 } // namespace
 
 Result<One<UploadedView>> upload_dataset(const Call& call, const UploadQuery& query, const RawBody& body) {
@@ -331,65 +282,6 @@ Result<One<UploadedView>> import_examples(const Call& call, const ImportExamples
     }
     TRY(reader.finish());
     return One<UploadedView>{uploaded_view(TRY(import->finish()))};
-}
-
-namespace {
-
-// {"text": …} for plain text, the value itself for a JSON object.
-json::Value part_of_span(const std::string& text, std::string_view name) {
-    if (text.empty()) return json::Object{};
-    auto value = json::parse(text);
-    if (value.ok() && value.value().is_object()) return std::move(value).value();
-    if (value.ok() && !value.value().is_string()) return json::Object{{name, value.value()}};
-    return json::Object{{name, text}};
-}
-
-} // namespace
-
-Result<One<UploadedView>> import_spans_to_dataset(const Call& call, const InSpace& query, const ImportFromSpans& body) {
-    const auto project = TRY(find_project(call, query.space, body.project, access::Permission::project_read));
-    TRY(call.services.evaluate.datasets.check_writer(call.caller, project.space_id));
-    const int64_t limit = *body.limit;
-    if (limit < 1 || limit > 10'000) return invalid("limit must be between 1 and 10000");
-    TRY(call.services.spans.wait_until_loaded());
-    telemetry::ListSpans request;
-    request.scope.project = project.id.text();
-    request.scope.cancel = call.head.gone;
-    request.scope.filter = *body.filter;
-    if (body.after) request.scope.from_ns = to_ns(*body.after);
-    if (body.before) request.scope.to_ns = to_ns(*body.before);
-    if (body.span_ids)
-        for (const std::string& id : *body.span_ids) request.span_ids.push_back(lowercase_ascii(id));
-    // The whole of a trace is its root's input and output.
-    if (trim(*body.filter).empty() && request.span_ids.empty()) request.conditions.parent_id = "";
-    evaluate::Upload upload;
-    upload.action = evaluate::UploadAction::append;
-    upload.name = body.name;
-    upload.source = evaluate::VersionSource::spans;
-    upload.replaces_splits = body.splits.has_value();
-    while (static_cast<int64_t>(upload.examples.size()) < limit) {
-        request.limit =
-            static_cast<size_t>(std::min<int64_t>(200, limit - static_cast<int64_t>(upload.examples.size())));
-        const auto page = TRY(call.services.spans.payloads(request));
-        for (const auto& span : page.spans) {
-            evaluate::NewExample example;
-            example.input = part_of_span(span.input, "input");
-            example.output = part_of_span(span.output, "output");
-            example.metadata = json::Object{
-                {"span_name", span.row.name}, {"span_kind", name_of(span.row.kind)}, {"trace_id", span.row.trace_id}};
-            if (!span.row.model.empty()) example.metadata.get_object()["model"] = span.row.model;
-            example.source = evaluate::ExampleSource{project.id.text(), span.row.trace_id, span.row.span_id};
-            // The span is imported once.
-            example.example_id = "span:" + span.row.span_id;
-            if (body.splits) example.splits = *body.splits;
-            upload.examples.push_back(std::move(example));
-        }
-        if (page.next_cursor.empty()) break;
-        request.cursor = page.next_cursor;
-    }
-    if (upload.examples.empty()) return not_found("a span that matches");
-    return One<UploadedView>{
-        uploaded_view(TRY(call.services.evaluate.datasets.upload(call.caller, project.space_id, std::move(upload))))};
 }
 
 namespace {
@@ -567,10 +459,6 @@ const Route phoenix_dataset_files_table[] = {
                            "Import a file of examples, CSV or JSON lines, plain or gzip.")
         .takes("application/octet-stream")
         .with_body_limit(size_t{16} << 30)
-        .on(net::Lane::query)
-        .like_phoenix(),
-    route<import_spans_to_dataset>("POST", "/v1/datasets/from_spans", need(dataset_write),
-                                   "Add the inputs and outputs of spans to a dataset; each span once.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<download_csv>("GET", "/v1/datasets/{dataset}/csv", need(dataset_read), "The examples of a version as CSV.")

@@ -19,6 +19,7 @@ import { Data, Empty, Note, State } from "../../parts/state";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { navigate, query, set_query } from "../../router";
 import { traces_page } from "../addresses";
+import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
@@ -382,6 +383,7 @@ export function SpanPanel({ project, node }: SpanPanelProps) {
         <h2>{span.name}</h2>
         {span.status === "error" && <State tone="failed" text="error" />}
         {span.status === "ok" && <State tone="done" text="ok" />}
+        <AddToDatasetButton project={project} sources={{ kind: "spans", ids: [span.span_id] }} quiet />
         <button type="button" class="quiet icon-only phone-only" aria-label="Close span" onClick={close}>
           <Icon name="close" />
         </button>

@@ -29,6 +29,7 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { chat_session_page, traces_page } from "../addresses";
+import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route, use_project } from "../projects/data";
 import { EvalSummary, use_span_evals } from "./evals";
 import { SpanPanel } from "./span";
@@ -295,6 +296,7 @@ export function TracePage({ params }: { params: Params }) {
         {tree && id && !missing && (
           <div class="trace-actions">
             <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
+            <AddToDatasetButton project={{ id }} sources={{ kind: "traces", ids: [trace] }} quiet />
             <TraceActions project={{ id, name }} trace={trace} spans={tree.spans.length} />
           </div>
         )}

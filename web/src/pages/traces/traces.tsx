@@ -24,6 +24,7 @@ import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
 import { trace_page } from "../addresses";
+import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { SendTrace } from "../projects/send_languages";
 import { EvalChips, EvalSummary, use_row_evals } from "./evals";
@@ -380,8 +381,19 @@ export function Traces({ params }: { params: Params }) {
           new_count={new_count}
           on_show_new={() => void reload_list()}
           selection_actions={
-            project.data && can("trace_delete")
-              ? (chosen, clear) => <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
+            project.data && (can("trace_delete") || can("dataset_write"))
+              ? (chosen, clear) => (
+                  <>
+                    <AddToDatasetButton
+                      project={project.data as Project}
+                      sources={{ kind: "traces", ids: chosen.map((row) => row.trace_id) }}
+                      on_done={clear}
+                    />
+                    {can("trace_delete") && (
+                      <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
+                    )}
+                  </>
+                )
               : undefined
           }
           bar={<ListFilter list={list} />}

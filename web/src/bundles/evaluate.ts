@@ -1,0 +1,9 @@
+// Datasets, experiments and prompts: one file for the browser.
+
+export { ComparePage } from "../pages/datasets/compare";
+export { DatasetPage } from "../pages/datasets/dataset";
+export { Datasets } from "../pages/datasets/datasets";
+export { ExperimentPage } from "../pages/datasets/experiment";
+export { PrintedAddress } from "../pages/datasets/printed_address";
+export { PromptPage } from "../pages/prompts/prompt";
+export { Prompts } from "../pages/prompts/prompts";

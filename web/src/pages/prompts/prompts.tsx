@@ -1,0 +1,66 @@
+// Prompts of the space: templates with model settings, in versions.
+
+import type { PromptView } from "../../api_types";
+import { plural } from "../../lib/format/number";
+import { reload, use_load } from "../../load";
+import { space } from "../../login";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Data, Empty } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { navigate, query } from "../../router";
+import { prompt_page } from "../addresses";
+import { plain_id } from "../datasets/data";
+import { list_prompts } from "./data";
+
+const columns: Column<PromptView>[] = [
+  {
+    id: "name",
+    title: "Prompt",
+    width: "34%",
+    sort: (prompt) => prompt.name,
+    cell: (prompt) => (
+      <a class="cell-link" href={prompt_page(plain_id(prompt.id))}>
+        {prompt.name}
+      </a>
+    ),
+  },
+  { id: "description", title: "Description", cell: (prompt) => <span class="soft">{prompt.description}</span> },
+];
+
+export function Prompts() {
+  const load = use_load(`prompts/${space.value?.id}`, list_prompts);
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = (prompt: PromptView) => `${prompt.name} ${prompt.description ?? ""}`.toLowerCase().includes(text);
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Prompts"
+        text="Templates with model settings. Versions never change; tags such as production point at one of them."
+      />
+      <Data load={load} retry={() => void reload("prompts/")}>
+        {(prompts) =>
+          prompts.length === 0 ? (
+            <Empty
+              icon="chat"
+              title="No prompts yet"
+              text="Create one with createPrompt of Phoenix' JavaScript client, client.prompts.create in Python, or POST /v1/prompts."
+            />
+          ) : (
+            <Table
+              label="Prompts"
+              rows={prompts.filter(fits)}
+              columns={columns}
+              row_id={(prompt) => prompt.id}
+              row_title={(prompt) => prompt.name}
+              order="name"
+              on_open={(prompt) => navigate(prompt_page(plain_id(prompt.id)))}
+              bar={<SearchField label="Filter prompts" />}
+              foot={<p class="table-end">{plural(prompts.filter(fits).length, "prompt")}</p>}
+            />
+          )
+        }
+      </Data>
+    </div>
+  );
+}
