@@ -29,7 +29,7 @@ test("a difference of pass rates is in points, with a sign", () => {
   expect(delta_text(metric, 0)).toBe("0 points");
   expect(delta_text({ is_pass_fail: false }, -0.3125)).toBe("−0.313");
   expect(mean_text(metric, 0.762)).toBe("76.2 %");
-  expect(mean_text({ is_pass_fail: false }, 3.14159)).toBe("3.142");
+  expect(mean_text({ is_pass_fail: false }, 2.71459)).toBe("2.715");
 });
 
 test("a sentence names the difference, its interval and the flips", () => {

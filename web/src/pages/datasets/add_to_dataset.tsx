@@ -1,7 +1,7 @@
 // Adds spans or whole traces to a dataset: from the page of a trace, and from the list for several.
 
 import { useState } from "preact/hooks";
-import { api } from "../../api";
+import { api, segment } from "../../api";
 import type { UploadedView } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import { use_load } from "../../load";
@@ -15,12 +15,20 @@ import { dataset_page } from "../addresses";
 import { datasets_changed, list_datasets, plain_id } from "./data";
 
 /** Which spans become examples. */
-export type Sources =
-  | { kind: "spans"; ids: string[] }
-  | {
-      kind: "traces";
-      ids: string[];
-    };
+export type Sources = { kind: "spans" | "traces"; ids: string[] } | { kind: "issue"; id: string; is_resolved: boolean };
+
+const title_of = (sources: Sources) =>
+  sources.kind === "issue"
+    ? "Add the evidence to a dataset"
+    : `Add ${plural(sources.ids.length, sources.kind === "spans" ? "span" : "trace")} to a dataset`;
+
+function text_of(sources: Sources): string {
+  if (sources.kind === "spans") return "Input and output of the span become input and reference output.";
+  if (sources.kind === "traces") return "Input and output of the root span become input and reference output.";
+  return sources.is_resolved
+    ? "Up to 50 traces of the issue become examples that must pass: an experiment in which one fails does not pass the gate."
+    : "Up to 50 traces of the issue become examples without a reference output. Add them again after the issue is resolved: then they must pass.";
+}
 
 // As many values as a filter takes.
 const most_at_once = 200;
@@ -33,8 +41,40 @@ interface AddProps {
 }
 
 function upload_text(done: UploadedView, name: string): string {
-  if (done.num_created_examples === 0) return `Already in ${name}`;
+  if (done.num_created_examples === 0)
+    return done.num_updated_examples > 0
+      ? `${plural(done.num_updated_examples, "example")} changed in ${name}`
+      : `Already in ${name}`;
   return `${plural(done.num_created_examples, "example")} added to ${name}`;
+}
+
+async function send(
+  project: { id: string },
+  sources: Sources,
+  name: string,
+  split: string,
+): Promise<UploadedView | null> {
+  const query = { space: space.value?.id };
+  if (sources.kind === "issue") return api.post<UploadedView>(`/v1/issues/${segment(sources.id)}/dataset`, { name });
+  let created = 0;
+  let last: UploadedView | null = null;
+  for (let at = 0; at < sources.ids.length; at += most_at_once) {
+    const ids = sources.ids.slice(at, at + most_at_once);
+    const which =
+      sources.kind === "spans"
+        ? { span_ids: ids }
+        : { filter: `root = true and trace_id in (${ids.map((id) => `"${id}"`).join(", ")})` };
+    const body = {
+      project: project.id,
+      name,
+      limit: 10_000,
+      ...which,
+      ...(split === "" ? {} : { splits: [split] }),
+    };
+    last = await api.post<UploadedView>("/v1/datasets/from_spans", body, query);
+    created += last.num_created_examples;
+  }
+  return last && { ...last, num_created_examples: created };
 }
 
 export function AddToDataset({ project, sources, on_close, on_done }: AddProps) {
@@ -46,38 +86,16 @@ export function AddToDataset({ project, sources, on_close, on_done }: AddProps) 
   const selected = chosen ?? known[0]?.name ?? "";
   const target = selected === "" ? name.trim() : selected;
   async function submit(): Promise<void> {
-    let created = 0;
-    let last: UploadedView | null = null;
-    for (let at = 0; at < sources.ids.length; at += most_at_once) {
-      const ids = sources.ids.slice(at, at + most_at_once);
-      last = await api.post<UploadedView>(
-        "/v1/datasets/from_spans",
-        {
-          project: project.id,
-          name: target,
-          limit: 10_000,
-          ...(sources.kind === "spans"
-            ? { span_ids: ids }
-            : { filter: `root = true and trace_id in (${ids.map((id) => `"${id}"`).join(", ")})` }),
-          ...(split.trim() === "" ? {} : { splits: [split.trim()] }),
-        },
-        { space: space.value?.id },
-      );
-      created += last.num_created_examples;
-    }
-    if (!last) return;
-    const dataset = plain_id(last.dataset_id);
+    const done = await send(project, sources, target, split.trim());
+    if (!done) return;
+    const dataset = plain_id(done.dataset_id);
     await datasets_changed();
     on_done?.();
     on_close();
-    toast_done(upload_text({ ...last, num_created_examples: created }, target), {
-      title: "Open",
-      run: () => navigate(dataset_page(dataset)),
-    });
+    toast_done(upload_text(done, target), { title: "Open", run: () => navigate(dataset_page(dataset)) });
   }
-  const what = plural(sources.ids.length, sources.kind === "spans" ? "span" : "trace");
   return (
-    <Dialog title={`Add ${what} to a dataset`} on_close={on_close}>
+    <Dialog title={title_of(sources)} on_close={on_close}>
       <Form
         title="Add"
         busy_title="Adding…"
@@ -99,13 +117,8 @@ export function AddToDataset({ project, sources, on_close, on_done }: AddProps) 
         {selected === "" && (
           <Field label="Name of the new dataset" placeholder="failures" value={name} on_input={set_name} first />
         )}
-        <Field label="Split" placeholder="none" value={split} on_input={set_split} />
-        <p class="soft">
-          {sources.kind === "spans"
-            ? "Input and output of the span become input and reference output."
-            : "Input and output of the root span become input and reference output."}{" "}
-          Credentials in texts are removed. The trace is kept beyond retention.
-        </p>
+        {sources.kind !== "issue" && <Field label="Split" placeholder="none" value={split} on_input={set_split} />}
+        <p class="soft">{text_of(sources)} Credentials in texts are removed. The traces are kept beyond retention.</p>
       </Form>
     </Dialog>
   );

@@ -14,10 +14,11 @@ import { Menu, type MenuItem } from "../../parts/menu";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { evaluators_page, issue_page, monitor_page, run_page, traces_page } from "../addresses";
+import { AddToDataset } from "../datasets/add_to_dataset";
 import { list_repos } from "../repos/data";
 import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./data";
 
-type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge";
+type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge" | "dataset";
 
 async function change(issue: Issue, body: object, done: string): Promise<void> {
   await api.patch(issue_route(issue.id), body);
@@ -29,6 +30,11 @@ interface ActionDialogProps {
   issue: Issue;
   project: Project;
   on_close: () => void;
+}
+
+function DatasetDialog({ issue, project, on_close }: ActionDialogProps) {
+  const sources = { kind: "issue", id: issue.id, is_resolved: issue.status === "resolved" } as const;
+  return <AddToDataset project={project} sources={sources} on_close={on_close} />;
 }
 
 const dismissals = ["expected behaviour", "not worth fixing", "false positive", "cannot be reproduced"];
@@ -242,6 +248,7 @@ const dialogs: Record<DialogName, (props: ActionDialogProps) => preact.JSX.Eleme
   merge: MergeDialog,
   severity: SeverityDialog,
   forge: ForgeDialog,
+  dataset: DatasetDialog,
 };
 
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
@@ -291,6 +298,12 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   if (issue.evaluator_id)
     items.push({ title: "Open evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
   else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: evaluator });
+  if (can("dataset_write"))
+    items.push({
+      title: issue.status === "resolved" ? "Keep as regression tests…" : "Add to a dataset…",
+      icon: "database",
+      run: () => set_dialog("dataset"),
+    });
   if (may_write && !issue.forge_issue)
     items.push({ title: "Create or link a forge issue…", icon: "chain", run: () => set_dialog("forge") });
   if (may_write && issue.forge_issue) items.push({ title: "Unlink the forge issue", icon: "chain", run: unlink });
