@@ -23,8 +23,8 @@ const title_of = (sources: Sources) =>
     : `Add ${plural(sources.ids.length, sources.kind === "spans" ? "span" : "trace")} to a dataset`;
 
 function text_of(sources: Sources): string {
-  if (sources.kind === "spans") return "Input and output of the span become input and reference output.";
-  if (sources.kind === "traces") return "Input and output of the root span become input and reference output.";
+  if (sources.kind !== "issue")
+    return `Input and output of the ${sources.kind === "spans" ? "span" : "root span"} become input and reference output.`;
   return sources.is_resolved
     ? "Up to 50 traces of the issue become examples that must pass: an experiment in which one fails does not pass the gate."
     : "Up to 50 traces of the issue become examples without a reference output. Add them again after the issue is resolved: then they must pass.";
