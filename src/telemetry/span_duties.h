@@ -21,7 +21,7 @@ public:
           m_engine_directory(std::move(engine_directory)),
           m_last_retention(clock.steady()) {}
 
-    // Traces that retention leaves, by project; asked for before each time.
+    // Traces that retention leaves, by project; read before each time.
     using KeptTraces = std::function<Result<std::map<std::string, std::vector<std::string>>>()>;
     void keep(KeptTraces traces) { m_kept_traces = std::move(traces); }
 

@@ -311,7 +311,7 @@ test("a viewer reads and changes nothing", async ({ browser, playwright, server,
   await page.close();
 });
 
-test("what does not exist, and what fails, is said", async ({ page, admin }) => {
+test("an object that does not exist and a failed request are shown", async ({ page, admin }) => {
   await page.goto("/s/default/datasets/dataset_01HZZZZZZZZZZZZZZZZZZZZZZZ");
   await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
   await page.goto("/s/default/experiments/experiment_01HZZZZZZZZZZZZZZZZZZZZZZZ");

@@ -56,7 +56,7 @@ Result<std::vector<json::Value>> queried_spans(const Call& call, const telemetry
         for (const auto& payload : page.spans)
             bytes += payload.attributes.size() + payload.input.size() + payload.output.size() + payload.events.size();
         if (bytes > most_queried_bytes)
-            return too_large("these spans have more than 256 MiB; ask for fewer, or for a shorter time");
+            return too_large("these spans have more than 256 MiB; use a smaller limit or a shorter time");
         for (json::Value& span : TRY(phoenix_spans_of(request.scope.project, page.spans)))
             spans.push_back(std::move(span));
         limit -= static_cast<int64_t>(page.spans.size());

@@ -1,4 +1,4 @@
-// The table that a span query of Phoenix' Python client asks for: spans in rows, selected fields in columns, lists
+// The table that a span query of Phoenix' Python client requests: spans in rows, selected fields in columns, lists
 // exploded into rows or joined into texts; printed as JSON that pandas reads ("table" orientation). Pure; any thread.
 #pragma once
 

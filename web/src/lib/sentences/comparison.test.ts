@@ -41,7 +41,7 @@ test("a sentence names the difference, its interval and the flips", () => {
   );
 });
 
-test("what cannot be said is not said", () => {
+test("a number that does not exist is left out", () => {
   expect(interval_text({ ...metric, low: null, high: null })).toBe("");
   expect(metric_sentence({ ...metric, pairs: 0 })).toBe("correct: no example has a score in both");
   expect(metric_sentence({ ...metric, is_pass_fail: false, pairs: 1, low: null, high: null })).toBe(

@@ -31,7 +31,7 @@ function text_of(sources: Sources): string {
 }
 
 // As many values as a filter takes.
-const most_at_once = 200;
+const most_ids = 200;
 
 interface AddProps {
   project: { id: string };
@@ -58,8 +58,8 @@ async function send(
   if (sources.kind === "issue") return api.post<UploadedView>(`/v1/issues/${segment(sources.id)}/dataset`, { name });
   let created = 0;
   let last: UploadedView | null = null;
-  for (let at = 0; at < sources.ids.length; at += most_at_once) {
-    const ids = sources.ids.slice(at, at + most_at_once);
+  for (let at = 0; at < sources.ids.length; at += most_ids) {
+    const ids = sources.ids.slice(at, at + most_ids);
     const which =
       sources.kind === "spans"
         ? { span_ids: ids }

@@ -47,7 +47,7 @@ function TagDialog({ version, on_close }: { version: PromptVersionRow; on_close:
         <Field
           label="Tag"
           placeholder="production"
-          hint="Applications that ask for this tag get this version from now on. Another version loses the tag."
+          hint="Applications that use this tag get this version from now on. Another version loses the tag."
           value={name}
           on_input={set_name}
           required
@@ -258,7 +258,7 @@ export function PromptPage({ params }: { params: Params }) {
   const load = use_load(`prompt/${space.value?.id}/${id}`, async (signal) => {
     const all = await api.list<PromptView>("/v1/prompts", { space: space.value?.id }, signal);
     const found = all.find((prompt) => plain_id(prompt.id) === id || prompt.id === id || prompt.name === id);
-    // The server says why, when it is not among them.
+    // The error of the server states why it is not among them.
     if (!found) await api.get(prompt_route(id, "latest"), { space: space.value?.id }, signal);
     return found as PromptView;
   });
@@ -287,7 +287,7 @@ export function PromptPage({ params }: { params: Params }) {
           {deleting && (
             <Confirm
               title={`Delete ${prompt.name}?`}
-              consequence="All its versions and tags are deleted. Applications that ask for it get an error. This cannot be undone."
+              consequence="All its versions and tags are deleted. Applications that use it get an error. This cannot be undone."
               action="Delete permanently"
               typed_name={prompt.name}
               run={async () => {
