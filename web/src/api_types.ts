@@ -758,6 +758,21 @@ export interface EvalNameView {
   labels: string[];
 }
 
+export interface EvalSummary {
+  /** Name of the evals. */
+  name: string;
+  /** Examples with a score. */
+  examples: number;
+  /** Mean over these examples; repetitions of an example count as one mean. */
+  mean: number;
+  /** Lower end of the 95 % interval; null: fewer than two examples. */
+  low: number | null;
+  /** Upper end of the 95 % interval. */
+  high: number | null;
+  /** Evals that failed; they have no score. */
+  errors: number;
+}
+
 export type EvalTarget = "span" | "trace" | "chat_session";
 
 export interface EvalView {
@@ -861,6 +876,54 @@ export interface ExampleDifference {
   before: unknown | null;
   /** Input, output and metadata in the second version. */
   after: unknown | null;
+}
+
+export interface ExampleRow {
+  id: string;
+  /** Id given by the sender. */
+  external_id: string | null;
+  /** An object. */
+  input: unknown;
+  /** Reference output, an object. */
+  output: unknown;
+  /** An object. */
+  metadata: unknown;
+  /** Names of its splits. */
+  splits: string[];
+  /** Project of the span it came from. */
+  source_project: string | null;
+  /** Trace it came from; retention keeps it. */
+  source_trace: string | null;
+  /** Span it came from. */
+  source_span: string | null;
+  /** Time of its last change. */
+  updated_at: string;
+}
+
+export interface ExperimentRow {
+  id: string;
+  name: string;
+  description: string;
+  /** Number of the dataset version. */
+  dataset_version: number;
+  /** Runs of each example. */
+  repetitions: number;
+  example_count: number;
+  successful_run_count: number;
+  failed_run_count: number;
+  missing_run_count: number;
+  created_by: string;
+  created_at: string;
+  /** Such as baseline. */
+  tags: string[];
+  /** One per name, by name. */
+  evals: EvalSummary[];
+  /** Project with the traces of the runs. */
+  project_name: string;
+  /** Id of the dataset. */
+  dataset: string;
+  /** An object. */
+  metadata: unknown;
 }
 
 export interface ExperimentTagView {
@@ -1794,6 +1857,18 @@ export interface PromptVariable {
   trigger: TriggerType | null;
 }
 
+export interface PromptVersionRow {
+  id: string;
+  /** From 1. */
+  number: number;
+  /** Model, template, parameters, tools, as they were sent. */
+  content: unknown;
+  /** Tags that point at it. */
+  tags: string[];
+  created_by: string;
+  created_at: string;
+}
+
 export interface PromptView {
   id: string;
   /** Unique in the space. */
@@ -2268,6 +2343,17 @@ export interface Run {
   ended_at: string | null;
 }
 
+export interface RunEval {
+  name: string;
+  label: string | null;
+  score: number | null;
+  explanation: string | null;
+  /** Why there is no result. */
+  error: string | null;
+  /** Trace of the evaluation. */
+  trace_id: string | null;
+}
+
 export interface RunEvent {
   /** Sequence number, from 1. */
   seq: number;
@@ -2298,6 +2384,29 @@ export interface RunEvent {
   failed: boolean;
   /** Text or input is cut; GET …/events/{seq} has more. */
   truncated: boolean;
+}
+
+export interface RunRow {
+  id: string;
+  /** Id of the example. */
+  example: string;
+  /** Id of the example given by the sender. */
+  external_id: string | null;
+  /** From 1. */
+  repetition: number;
+  /** Input of the example. */
+  input: unknown;
+  /** Reference output of the example. */
+  reference: unknown;
+  /** Any JSON. */
+  output: unknown;
+  /** Why there is no output. */
+  error: string | null;
+  latency_ms: number;
+  /** Trace of the run. */
+  trace_id: string | null;
+  /** By name. */
+  evals: RunEval[];
 }
 
 export interface SandboxSettings {
@@ -2939,7 +3048,7 @@ export interface ToolCall {
 export interface Trace {
   /** Id that includes the project. */
   id: string;
-  /** 32 hexadecimal digits. */
+  /** As it was sent. */
   trace_id: string;
   project_id: string;
   start_time: string;
@@ -3594,6 +3703,54 @@ export interface ForkRun {
   prompt: string;
 }
 
+export interface FrameConcatenation {
+  /** Attribute that is a list; its texts are joined. */
+  key: string;
+  /** Columns with the place of their text in each object. */
+  kwargs?: Record<string, string> | null;
+  /** Between the texts; an empty line if not given. */
+  separator?: string | null;
+}
+
+export interface FrameCondition {
+  /** Such as span_kind == 'LLM' and latency_ms > 1000. */
+  condition?: string | null;
+}
+
+export interface FrameExplosion {
+  /** Attribute that is a list of objects; each becomes a row. */
+  key: string;
+  /** Columns with the place of their value in the object; all if none. */
+  kwargs?: Record<string, string> | null;
+  /** First column of the index. */
+  primary_index_key?: string | null;
+}
+
+export interface FrameKey {
+  /** Field or attribute. */
+  key: string;
+}
+
+export interface FrameQuery {
+  /** Columns; all fields if not given. */
+  select?: Record<string, FrameKey> | null;
+  /** Which spans. */
+  filter?: FrameCondition | null;
+  explode?: FrameExplosion | null;
+  concat?: FrameConcatenation | null;
+  /** New names of columns. */
+  rename?: Record<string, string> | null;
+  /** Column of the index; context.span_id if not given. */
+  index?: FrameKey | null;
+}
+
+export interface ImportFromIssue {
+  /** Name of the dataset; it is made when there is none. */
+  name: string;
+  /** At most this many, newest first; 1 to 50, 50 if not given. */
+  limit?: number;
+}
+
 export interface ImportFromSpans {
   /** Id or name of the project. */
   project: string;
@@ -3659,6 +3816,12 @@ export interface MuteRequest {
   seconds?: number | null;
   /** Reason of the mute. */
   reason?: string | null;
+}
+
+export interface NewAnnotationLabel {
+  label: string;
+  /** Number that stands for the label. */
+  score?: number | null;
 }
 
 export interface NewAutomation {
@@ -3892,6 +4055,19 @@ export interface PreviewTrigger {
   cool_off_seconds?: number | null;
 }
 
+export interface QuerySpans {
+  /** Each becomes one table; at most 20. */
+  queries: FrameQuery[];
+  /** Started at or after this time. */
+  start_time?: string | null;
+  /** Started before this time. */
+  end_time?: string | null;
+  /** Spans of each query, 1 to 100000; 1000 if not given. */
+  limit?: number | null;
+  /** Only spans without a parent. */
+  root_spans_only?: boolean | null;
+}
+
 export interface ReplaceProject {
   description?: string | null;
 }
@@ -4004,6 +4180,11 @@ export interface SetNewPassword {
   password: string;
 }
 
+export interface SetProjectAnnotationConfigs {
+  /** All annotation configs of the project. */
+  annotation_config_ids: string[];
+}
+
 export interface SetPromptTag {
   /** Letters in lower case, digits, - and _. */
   name: string;
@@ -4114,6 +4295,24 @@ export interface UpdateUser {
   name?: string | null;
   disabled?: boolean | null;
   installation_owner?: boolean | null;
+}
+
+export interface WriteAnnotationConfig {
+  /** Name of the annotations; unique in the space. */
+  name: string;
+  /** CATEGORICAL, CONTINUOUS or FREEFORM. */
+  type: string;
+  description?: string | null;
+  /** MINIMIZE, MAXIMIZE or NONE; can be left out for FREEFORM. */
+  optimization_direction?: string | null;
+  /** Labels of a CATEGORICAL config. */
+  values?: NewAnnotationLabel[] | null;
+  /** Least score; not of CATEGORICAL. */
+  lower_bound?: number | null;
+  /** Largest score; not of CATEGORICAL. */
+  upper_bound?: number | null;
+  /** Score that separates good from bad; only of FREEFORM. */
+  threshold?: number | null;
 }
 
 export interface WriteEvals {
