@@ -8,6 +8,7 @@
 #include "telemetry/query/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/query/trace_list.h"
+#include "telemetry/records/record_store.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/trace_projects.h"
 
@@ -30,6 +31,7 @@ struct Spans {
           lookup(all.engine()),
           lists(all.engine()),
           sql(all.engine()),
+          records(all.engine(), clock),
           m_access(access) {}
 
     // Starts the engine if it does not run; unavailable when it does not start.
@@ -74,6 +76,7 @@ struct Spans {
     SpanLookup lookup;
     TraceList lists;
     SqlGuard sql;
+    RecordStore records;
 
 private:
     Result<> audit(const access::Caller& caller, const std::string& action, const access::Project& project,

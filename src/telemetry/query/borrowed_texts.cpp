@@ -55,15 +55,6 @@ std::vector<Lender> below(std::vector<Lender> lenders, const std::string& span_i
     return chosen;
 }
 
-// The words of the last message of that role; else the text as it is.
-std::string words_of(std::string_view text, std::string_view role) {
-    if (!text.starts_with('{') && !text.starts_with('[')) return std::string(text);
-    const auto messages = read_messages(text, role);
-    for (auto message = messages.rbegin(); message != messages.rend(); ++message)
-        if (message->role == role && !message->content.empty()) return message->content;
-    return std::string(text);
-}
-
 Result<std::string> text_of_lender(ClickHouse& engine, const std::string& project, const std::string& trace,
                                    const std::string& span, const std::string& column) {
     ClickHouseQuery query = lender_query(project, trace,
@@ -180,6 +171,14 @@ Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& pr
 }
 
 } // namespace
+
+std::string words_of(std::string_view text, std::string_view role) {
+    if (!text.starts_with('{') && !text.starts_with('[')) return std::string(text);
+    const auto messages = read_messages(text, role);
+    for (auto message = messages.rbegin(); message != messages.rend(); ++message)
+        if (message->role == role && !message->content.empty()) return message->content;
+    return std::string(text);
+}
 
 Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayload& payload) {
     const SpanKind kind = payload.row.kind;
