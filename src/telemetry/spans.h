@@ -38,6 +38,8 @@ struct Spans {
     Result<SpanStore*> store() { return telemetry.store(); }
     // Returns when queries see everything that was accepted before this call.
     Result<> wait_until_loaded();
+    // One span with everything that arrived about it: log records that were acknowledged are waited for, but not long.
+    Result<SpanPayload> payload(const std::string& project, const std::string& trace_id, const std::string& span_id);
     // Whole spans; a page that would be too large is a shorter one.
     Result<PayloadPage> payloads(ListSpans request);
     // The backlog of the whole installation; a run's key may not read it.

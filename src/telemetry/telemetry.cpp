@@ -1,6 +1,7 @@
 #include "telemetry/telemetry.h"
 
 #include "telemetry/engine/schema.h"
+#include "telemetry/records/record_tables.h"
 #include "telemetry/transfer/span_snapshot.h"
 
 #include <algorithm>
@@ -103,6 +104,7 @@ Result<SpanStore*> Telemetry::store() {
     Lock lock(m_schema_mutex);
     if (!m_has_schema) {
         TRY(create_schema(*m_clickhouse));
+        TRY(create_record_tables(*m_clickhouse));
         if (m_engine) TRY(attach_restored_parts(*m_clickhouse, m_engine->directory()));
     }
     m_has_schema = true;

@@ -1,7 +1,6 @@
 #include "telemetry/engine/schema.h"
 
 #include "telemetry/engine/eval_row.h"
-#include "telemetry/records/record_rows.h"
 #include "telemetry/span/span_row.h"
 
 #include <algorithm>
@@ -75,29 +74,6 @@ SETTINGS )" +
            durable;
 }
 
-std::string columns_text(std::span<const Column> columns) {
-    std::string sql;
-    for (const Column& column : columns)
-        sql += (sql.empty() ? "" : ", ") + std::string(column.name) + " " + std::string(column.type) + " " +
-               std::string(column.codec);
-    return sql;
-}
-
-// Equal rows are kept once: a record or a point that was sent again.
-std::string create_logs() {
-    return "CREATE TABLE IF NOT EXISTS hone.logs (" + columns_text(log_columns()) + R"()
-ENGINE = ReplacingMergeTree PARTITION BY intDiv(time_ns, 86400000000000) ORDER BY (project, time_ns, id)
-SETTINGS )" +
-           durable + ", " + std::string(merge_old_days);
-}
-
-std::string create_metric_points() {
-    return "CREATE TABLE IF NOT EXISTS hone.metric_points (" + columns_text(metric_point_columns()) + R"()
-ENGINE = ReplacingMergeTree PARTITION BY intDiv(time_ns, 86400000000000) ORDER BY (project, metric, series, start_ns, time_ns)
-SETTINGS )" +
-           durable + ", " + std::string(merge_old_days);
-}
-
 // For SQL: what people call a trace and a session.
 constexpr std::string_view create_traces =
     R"(CREATE VIEW IF NOT EXISTS hone.traces AS SELECT s.project AS project, s.trace_id AS trace_id,
@@ -121,8 +97,6 @@ Result<> create_schema(ClickHouse& engine) {
                                       create_trace_times(),
                                       create_evals(),
                                       create_eval_history(),
-                                      create_logs(),
-                                      create_metric_points(),
                                       std::string(create_traces),
                                       std::string(create_chat_sessions)};
     const auto run = [&](const std::string& statement) -> Result<> {

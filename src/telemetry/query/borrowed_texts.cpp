@@ -145,6 +145,14 @@ Result<> borrow_failure(ClickHouse& engine, const std::string& project, const st
     return {};
 }
 
+// A failed call of which nothing else was sent.
+void show_failure(SpanPayload& payload) {
+    const SpanRow& row = payload.row;
+    if (row.status != otlp::StatusCode::error) return;
+    payload.output = row.status_message.empty() ? row.exception_type : row.status_message;
+    payload.output_mime = "text/plain";
+}
+
 Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& project, const std::string& trace) {
     const std::string bytes = TRY(engine.query(lender_query(
         project, trace,
@@ -190,7 +198,9 @@ Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayloa
         const Lender* lender = same_call(lenders, payload.row);
         if (!lender) {
             if (TRY(borrow_from_claude_code(engine, project, payload))) return {};
-            return borrow_elsewhere(engine, project, payload);
+            TRY(borrow_elsewhere(engine, project, payload));
+            if (payload.input.empty() && payload.output.empty()) show_failure(payload);
+            return {};
         }
         payload.input = TRY(text_of_lender(engine, project, trace, lender->span_id, "input"));
         payload.output = TRY(text_of_lender(engine, project, trace, lender->span_id, "output"));

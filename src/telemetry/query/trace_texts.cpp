@@ -72,6 +72,8 @@ Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scop
         failures[text.trace_id] = reader.text();
         text.input = shown_words(reader.text(), "user");
         text.output = shown_words(reader.text(), "assistant");
+        // Of a failed root the reason is more use than the state that it returned.
+        if (text.has_failed && text.output.starts_with('{')) text.output.clear();
         text.title = title_of(reader, name);
         found[text.trace_id] = std::move(text);
     }

@@ -1,4 +1,4 @@
-// What a trace is about, for lists and for the page of a chat session: a title, what was asked and what was answered.
+// What a trace is about, for lists and for the page of a chat session: a title, an input and an output.
 // The root's own words; where it has none, those of the first and the last model call below it, else how it failed.
 // Thread-safe, blocking.
 #pragma once

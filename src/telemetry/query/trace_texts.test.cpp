@@ -64,6 +64,13 @@ TEST_CASE("the name that an application gives to a call of the AI SDK is the tit
     CHECK(text.input.size() == 2000);
 }
 
+TEST_CASE("a root that failed with a state shows the reason") {
+    std::string failed = request({{6, 1, 0, base_ns, 1000, "ChatOpenAI", words("hi", R"({"generations":[[]]})"), 2}});
+    failed.replace(failed.find(R"("code":2)"), 8, R"("code":2,"message":"429 rate limit")");
+    fixture().send_json("texts", failed);
+    CHECK(text_of_trace("texts", 6).output == "429 rate limit");
+}
+
 TEST_CASE("a root that failed without words shows how; a trace whose root is missing shows its model calls") {
     std::string failed = request({{4, 1, 0, base_ns, 1000, "run", "", 2}});
     failed.replace(failed.find(R"("code":2)"), 8, R"("code":2,"message":"no such order")");

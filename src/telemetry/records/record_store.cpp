@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "telemetry/query/page_cursor.h"
+#include "telemetry/records/record_rows.h"
+#include "telemetry/records/record_tables.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -89,7 +91,31 @@ ORDER BY series, start_ns, time_ns LIMIT 1 BY series, start_ns, time_ns)
 WINDOW earlier AS (PARTITION BY series, start_ns ORDER BY time_ns ROWS BETWEEN 1 PRECEDING AND CURRENT ROW))
 WHERE time_ns >= {from:Int64})";
 
+// Equal rows are kept once: a record or a point that was sent again. A part is on disk before its insert is
+// acknowledged. A day without new rows for an hour becomes one part.
+std::string create_record_table(const std::string& name, std::span<const Column> columns, const std::string& order) {
+    std::string sql = "CREATE TABLE IF NOT EXISTS " + name + " (";
+    for (const Column& column : columns)
+        sql += std::string(column.name) + " " + std::string(column.type) + " " + std::string(column.codec) +
+               (&column == &columns.back() ? "" : ", ");
+    return sql + ") ENGINE = ReplacingMergeTree PARTITION BY intDiv(time_ns, 86400000000000) ORDER BY (" + order +
+           ") SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, "
+           "old_parts_lifetime = 60, min_rows_to_fsync_after_merge = 1, min_age_to_force_merge_seconds = 3600, "
+           "min_age_to_force_merge_on_partition_only = 1";
+}
+
 } // namespace
+
+Result<> create_record_tables(ClickHouse& engine) {
+    for (const std::string& statement : {create_record_table("hone.logs", log_columns(), "project, time_ns, id"),
+                                         create_record_table("hone.metric_points", metric_point_columns(),
+                                                             "project, metric, series, start_ns, time_ns")}) {
+        ClickHouseQuery query(statement);
+        query.deadline = std::chrono::seconds(30);
+        TRY(engine.query(query));
+    }
+    return {};
+}
 
 Result<LogPage> RecordStore::logs(const ListLogs& request) {
     const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
@@ -110,7 +136,7 @@ Result<LogPage> RecordStore::logs(const ListLogs& request) {
     if (!request.trace_id.empty()) query.bind("trace", request.trace_id), where += " AND trace_id = {trace:String}";
     if (!request.cursor.empty()) {
         const Cursor place = TRY(decode_cursor(request.cursor));
-        const auto id = parse_integer(place.id); // the number as it lies in 64 bits
+        const auto id = parse_integer(place.id); // the number in 64 bits
         if (!id.ok()) return invalid("the cursor is not valid for this list");
         query.bind("place", place.number).bind("place_id", id.value());
         where += " AND (time_ns < {place:Int64} OR (time_ns = {place:Int64} AND id < "
