@@ -101,7 +101,7 @@ TEST_CASE("points of sums and histograms are read from both encodings") {
     }
 }
 
-TEST_CASE("points of metrics that nobody keeps are counted by resource") {
+TEST_CASE("points of metrics that are not kept are counted by resource") {
     const std::string json =
         R"({"resourceMetrics":[{"resource":{},"scopeMetrics":[{"metrics":[{"name":"a","sum":{"dataPoints":[{},{}]}},)"
         R"({"name":"b","histogram":{"dataPoints":[{}]}},{"name":"c","gauge":{"dataPoints":[]}}]}]},)"

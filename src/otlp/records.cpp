@@ -36,7 +36,7 @@ constexpr uint32_t fixed64_field(uint32_t field) {
     return protozero::tag_and_type(field, pbf_wire_type::fixed64);
 }
 
-// The name of the group of four numbers that a severity without a text lies in.
+// The name of the group of four numbers that a severity without a text is in.
 std::string_view severity_of(uint64_t number) {
     constexpr std::string_view names[] = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
     return number >= 1 && number <= 24 ? names[(number - 1) / 4] : std::string_view();

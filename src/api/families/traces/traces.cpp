@@ -96,9 +96,9 @@ struct TraceTextView {
         Field{"trace_id", &TraceTextView::trace_id, "32 hexadecimal digits."},
         Field{"title", &TraceTextView::title,
               "The application's name of the agent or function that ran; else the root's name."},
-        Field{"input", &TraceTextView::input, "What was asked: of the root, else of its first model call; cut."},
+        Field{"input", &TraceTextView::input, "Input of the root, else of its first model call; cut."},
         Field{"output", &TraceTextView::output,
-              "What was answered: of the root, else of its last model call, else how it failed; cut."},
+              "Output of the root, else of its last model call, else how it failed; cut."},
         Field{"failed", &TraceTextView::failed, "Whether the root failed."},
     };
 };
@@ -376,8 +376,7 @@ Result<One<TraceSkeleton>> get_trace_skeleton(const Call& call, const InSpace& q
 
 Result<One<SpanPayload>> get_span_payload(const Call& call, const InSpace& query) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
-    telemetry::SpanStore* const store = TRY(call.services.spans.store());
-    auto found = TRY(store->span_payload(project.id.text(), call.at("trace"), call.at("span")));
+    auto found = TRY(call.services.spans.payload(project.id.text(), call.at("trace"), call.at("span")));
     return One<SpanPayload>{view_of(std::move(found))};
 }
 
@@ -411,7 +410,7 @@ const Route traces_table[] = {
         .from_sdks()
         .fails_as(ErrorForm::rpc_status),
     route<list_trace_texts>("GET", "/v1/projects/{project}/trace_texts", need(project_read),
-                            "What traces are about: a title, what was asked, what was answered.")
+                            "What traces are about: a title, an input and an output as people read them.")
         .on(net::Lane::query),
     route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
         .on(net::Lane::query),

@@ -169,7 +169,6 @@ std::vector<Command> log_commands() {
                          before},
              .details = "The range is the last 24 hours if not given. hone series shows metrics of spans.\n"
                         "Example: hone metrics claude_code.token.usage -p shop --group-by type --after 7d",
-             .lists = true,
              .topic = trace_topic,
              .run = show_metrics}};
 }
