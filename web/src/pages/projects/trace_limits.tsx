@@ -78,7 +78,6 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
         label="Days to keep log records"
         type="number"
         min={0}
-        max={365}
         value={log_days}
         on_input={set_log_days}
         disabled={!may_edit}

@@ -1,4 +1,4 @@
-// A chat session as a conversation: what was asked and answered in each of its traces, oldest first.
+// A chat session as a conversation: input and output of each of its traces, oldest first.
 
 import type { Project, TraceRow, TraceTextView } from "../../api_types";
 import { money, plural, short_count, span_duration } from "../../lib/format/number";

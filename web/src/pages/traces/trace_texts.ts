@@ -1,4 +1,4 @@
-// What traces are about, for the rows that are shown: a title, what was asked and what was answered.
+// What traces are about, for the rows that are shown: a title, an input and an output.
 
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../../api";

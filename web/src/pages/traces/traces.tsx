@@ -363,8 +363,12 @@ export function Traces({ params }: { params: Params }) {
   return (
     <SpanListPage
       list={list}
-      title="Traces"
-      text="One row is one request to the application with all its spans."
+      title={session === "" ? "Traces" : "Chat session"}
+      text={
+        session === ""
+          ? "One row is one request to the application with all its spans."
+          : "What the user and the application wrote, oldest first."
+      }
       actions={
         <>
           <LiveButton state={live} />
