@@ -40,6 +40,7 @@
 #include "api/families/team/spaces.examples.test.h"
 #include "api/families/traces/doctor.examples.test.h"
 #include "api/families/traces/evals.examples.test.h"
+#include "api/families/traces/logs.examples.test.h"
 #include "api/families/traces/queries.examples.test.h"
 #include "api/families/traces/records.examples.test.h"
 #include "api/families/traces/tail.examples.test.h"
@@ -104,6 +105,7 @@ inline const std::vector<Example> examples = [] {
              records_examples,
              langsmith_examples,
              doctor_examples,
+             logs_examples,
          })
         all.insert(all.end(), family.begin(), family.end());
     return all;

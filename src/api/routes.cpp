@@ -22,6 +22,7 @@ std::span<const Route> tail_routes();
 std::span<const Route> views_routes();
 std::span<const Route> queries_routes();
 std::span<const Route> doctor_routes();
+std::span<const Route> logs_routes();
 std::span<const Route> trace_settings_routes();
 std::span<const Route> evals_routes();
 std::span<const Route> deletion_routes();
@@ -78,6 +79,7 @@ std::span<const Route> routes() {
                  views_routes(),
                  queries_routes(),
                  doctor_routes(),
+                 logs_routes(),
                  trace_settings_routes(),
                  evals_routes(),
                  deletion_routes(),

@@ -36,11 +36,17 @@ constexpr uint32_t fixed64_field(uint32_t field) {
     return protozero::tag_and_type(field, pbf_wire_type::fixed64);
 }
 
+// The name of the group of four numbers that a severity without a text is in.
+std::string_view severity_of(uint64_t number) {
+    constexpr std::string_view names[] = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
+    return number >= 1 && number <= 24 ? names[(number - 1) / 4] : std::string_view();
+}
+
 // --- protobuf ------------------------------------------------------------------------------------------------------
 
 // Field numbers of opentelemetry/proto/logs/v1.
 struct RecordFields {
-    uint64_t time_ns = 0, observed_ns = 0;
+    uint64_t time_ns = 0, observed_ns = 0, severity_number = 0;
     std::string_view severity, trace_id, span_id, name;
     std::optional<data_view> body;
     std::vector<data_view> attributes;
@@ -52,6 +58,9 @@ RecordFields read_record(pbf_reader message) {
         switch (message.tag_and_type()) {
         case fixed64_field(1):
             record.time_ns = message.get_fixed64();
+            break;
+        case protozero::tag_and_type(2, pbf_wire_type::varint):
+            record.severity_number = message.get_uint64();
             break;
         case bytes_field(3):
             record.severity = as_view(message.get_view());
@@ -94,11 +103,12 @@ void write_record(pbf_writer& scope, const RecordFields& record, uint64_t now_ns
     event.add_fixed64(1, time_ns);
     event.add_string(2, record.name.data(), record.name.size());
     for (const data_view attribute : record.attributes) event.add_message(3, attribute);
-    if (!record.severity.empty()) {
+    const std::string_view severity = record.severity.empty() ? severity_of(record.severity_number) : record.severity;
+    if (!severity.empty()) {
         pbf_writer attribute(event, 3);
         attribute.add_string(1, "severity");
         pbf_writer value(attribute, 2);
-        value.add_string(1, record.severity.data(), record.severity.size());
+        value.add_string(1, severity.data(), severity.size());
     }
     if (record.body && !record.body->empty()) {
         pbf_writer attribute(event, 3);
@@ -145,55 +155,6 @@ Result<std::string> traces_of_logs(std::string_view body, uint64_t now_ns) {
     return out;
 }
 
-// Gauge, sum, histogram, exponential histogram and summary have their points in field 1.
-int64_t count_points(pbf_reader metric) {
-    int64_t points = 0;
-    while (metric.next()) {
-        const auto field = metric.tag();
-        const bool has_points = field == 5 || field == 7 || field == 9 || field == 10 || field == 11;
-        if (!has_points || metric.wire_type() != pbf_wire_type::length_delimited) {
-            metric.skip();
-            continue;
-        }
-        pbf_reader data = metric.get_message();
-        while (data.next(1, pbf_wire_type::length_delimited)) {
-            data.skip();
-            ++points;
-        }
-    }
-    return points;
-}
-
-int64_t count_scope_points(pbf_reader scope) {
-    int64_t points = 0;
-    while (scope.next(2, pbf_wire_type::length_delimited)) points += count_points(scope.get_message());
-    return points;
-}
-
-Result<std::string> traces_of_metrics(std::string_view body, std::vector<int64_t>& points) {
-    std::string out;
-    pbf_writer request(out);
-    try {
-        pbf_reader metrics(body.data(), body.size());
-        while (metrics.next(1, pbf_wire_type::length_delimited)) {
-            pbf_writer resource(request, 1);
-            points.push_back(0);
-            pbf_reader message = metrics.get_message();
-            while (message.next()) {
-                if (message.tag_and_type() == bytes_field(1))
-                    resource.add_message(1, message.get_view());
-                else if (message.tag_and_type() == bytes_field(2))
-                    points.back() += count_scope_points(message.get_message());
-                else
-                    message.skip();
-            }
-        }
-    } catch (const protozero::exception&) {
-        return invalid("the body is not an OTLP metric request in protobuf");
-    }
-    return out;
-}
-
 // --- JSON ----------------------------------------------------------------------------------------------------------
 
 // Empty when the value is no object or has no such list.
@@ -233,8 +194,11 @@ json::Value json_span_of(const json::Object& record, uint64_t now_ns) {
     json::Array attributes;
     if (const json::Value* sent = record.if_contains("attributes"); sent && sent->is_array())
         attributes = sent->get_array();
-    if (const auto severity = text_in(record, "severityText"); !severity.empty())
-        attributes.push_back(attribute_of("severity", json::Object{{"stringValue", severity}}));
+    std::string_view severity = text_in(record, "severityText");
+    if (const json::Value* number = record.if_contains("severityNumber");
+        severity.empty() && number && number->is_int64() && number->get_int64() > 0)
+        severity = severity_of(static_cast<uint64_t>(number->get_int64()));
+    if (!severity.empty()) attributes.push_back(attribute_of("severity", json::Object{{"stringValue", severity}}));
     if (const json::Value* body = record.if_contains("body"); body && body->is_object() && !body->get_object().empty())
         attributes.push_back(attribute_of("body", *body));
     json::Object event{
@@ -281,29 +245,6 @@ Result<std::string> json_traces_of_logs(std::string_view body, uint64_t now_ns) 
     return json::print(json::Object{{"resourceSpans", std::move(resources)}});
 }
 
-int64_t count_json_points(const json::Value& metric) {
-    int64_t points = 0;
-    for (const char* kind : {"gauge", "sum", "histogram", "exponentialHistogram", "summary"})
-        if (const json::Value* data = metric.is_object() ? metric.get_object().if_contains(kind) : nullptr)
-            points += static_cast<int64_t>(list_in(*data, "dataPoints").size());
-    return points;
-}
-
-Result<std::string> json_traces_of_metrics(std::string_view body, std::vector<int64_t>& points) {
-    const json::Value tree = TRY(parse_request(body));
-    json::Array resources;
-    for (const json::Value& resource : list_in(tree, "resourceMetrics")) {
-        json::Object moved;
-        copy_members(resource, moved, {"resource"});
-        moved["scopeSpans"] = json::Array();
-        resources.push_back(std::move(moved));
-        points.push_back(0);
-        for (const json::Value& scope : list_in(resource, "scopeMetrics"))
-            for (const json::Value& metric : list_in(scope, "metrics")) points.back() += count_json_points(metric);
-    }
-    return json::print(json::Object{{"resourceSpans", std::move(resources)}});
-}
-
 Result<Batch> decode(Encoding encoding, const std::string& text, const Limits& limits) {
     return encoding == Encoding::json ? decode_json(text, limits) : decode_protobuf(text, limits);
 }
@@ -321,15 +262,6 @@ Result<LogBatch> decode_logs(Encoding encoding, std::string_view body, uint64_t 
     logs.text = std::make_shared<const std::string>(std::move(moved));
     logs.batch = TRY(decode(encoding, *logs.text, limits));
     return logs;
-}
-
-Result<MetricCounts> count_metrics(Encoding encoding, std::string_view body, const Limits& limits) {
-    MetricCounts counts;
-    std::string moved = TRY(encoding == Encoding::json ? json_traces_of_metrics(body, counts.points)
-                                                       : traces_of_metrics(body, counts.points));
-    counts.text = std::make_shared<const std::string>(std::move(moved));
-    counts.batch = TRY(decode(encoding, *counts.text, limits));
-    return counts;
 }
 
 std::string encode_records_response(Encoding encoding, std::string_view field, int64_t rejected,

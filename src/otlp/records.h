@@ -1,6 +1,5 @@
-// OTLP log and metric requests from bytes. A log record is read as a span with its ids and one event, through the
-// decoders of traces: limits, repaired texts and cut values are the same. Of metrics only the resources and the number
-// of data points are read. Pure and bounded; fuzzed. Any thread.
+// OTLP log requests from bytes. A log record is read as a span with its ids and one event, through the decoders of
+// traces: limits, repaired texts and cut values are the same. Pure and bounded; fuzzed. Any thread.
 #pragma once
 
 #include "base/result.h"
@@ -10,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace hone::otlp {
 
@@ -27,16 +25,8 @@ bool names_no_span(const Span& record);
 // ExportLogsServiceRequest. `now_ns` is the time of records that have none. `body` must outlive the batch.
 Result<LogBatch> decode_logs(Encoding encoding, std::string_view body, uint64_t now_ns, const Limits& limits = {});
 
-struct MetricCounts {
-    std::shared_ptr<const std::string> text; // what the batch views into
-    Batch batch;                             // the resources
-    std::vector<int64_t> points;             // data points, one number per resource
-};
-
-// ExportMetricsServiceRequest.
-Result<MetricCounts> count_metrics(Encoding encoding, std::string_view body, const Limits& limits = {});
-
-// The response to each; `field` names what was rejected in JSON: "rejectedLogRecords", "rejectedDataPoints".
+// The response to log records and to metrics; `field` names what was rejected in JSON: "rejectedLogRecords",
+// "rejectedDataPoints".
 std::string encode_records_response(Encoding encoding, std::string_view field, int64_t rejected,
                                     std::string_view message);
 

@@ -1,5 +1,7 @@
 #include "otlp/records.h"
 
+#include "otlp/metrics.h"
+
 #include <doctest/doctest.h>
 #include <protozero/pbf_writer.hpp>
 
@@ -102,39 +104,11 @@ TEST_CASE("a log record without ids is kept and names no span; without a time it
     }
 }
 
-TEST_CASE("points of every kind of metric are counted by resource") {
-    const std::string json =
-        R"({"resourceMetrics":[{"resource":{},"scopeMetrics":[{"metrics":[{"name":"a","sum":{"dataPoints":[{},{}]}},)"
-        R"({"name":"b","histogram":{"dataPoints":[{}]}},{"name":"c","gauge":{"dataPoints":[]}}]}]},)"
-        R"({"scopeMetrics":[{"metrics":[{"name":"d","summary":{"dataPoints":[{}]}},7]}]}]})";
-    const auto counted = count_metrics(Encoding::json, json);
-    REQUIRE(counted.ok());
-    CHECK(counted.value().points == std::vector<int64_t>{3, 1});
-    CHECK(counted.value().batch.resources.size() == 2);
-
-    std::string protobuf;
-    {
-        protozero::pbf_writer request(protobuf);
-        protozero::pbf_writer resource_metrics(request, 1);
-        protozero::pbf_writer scope_metrics(resource_metrics, 2);
-        for (const uint32_t kind : {5u, 7u, 9u, 10u, 11u}) {
-            protozero::pbf_writer metric(scope_metrics, 2);
-            metric.add_string(1, "name");
-            protozero::pbf_writer data(metric, kind);
-            data.add_message(1, "", 0);
-            data.add_message(1, "", 0);
-        }
-    }
-    const auto again = count_metrics(Encoding::protobuf, protobuf);
-    REQUIRE(again.ok());
-    CHECK(again.value().points == std::vector<int64_t>{10});
-}
-
 TEST_CASE("bodies that are no logs and no metrics are refused") {
     for (const std::string_view body : {"[]", "{", "\x0a\x05zz"}) {
         const Encoding encoding = body.front() == '\x0a' ? Encoding::protobuf : Encoding::json;
         CHECK(!decode_logs(encoding, body, 1).ok());
-        CHECK(!count_metrics(encoding, body).ok());
+        CHECK(!decode_metrics(encoding, body, 1, [](std::string_view) { return true; }).ok());
     }
     CHECK(decode_logs(Encoding::protobuf, "", 1).ok()); // an empty request
 }

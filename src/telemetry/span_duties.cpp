@@ -21,10 +21,15 @@ Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
     // What was accepted before the deletion goes into the engine first, so that it does not come back afterwards.
     auto& telemetry = m_spans.telemetry;
     const auto log_stats = telemetry.log_stats();
-    if (telemetry.loader().next_sequence() >= log_stats.next_sequence && holds_nothing()) return {};
+    if (telemetry.loader().next_sequence() >= log_stats.next_sequence && telemetry.record_log().is_empty() &&
+        holds_nothing())
+        return {};
     if (!telemetry.loader().wait_loaded(log_stats.next_sequence, load_patience))
         return busy("accepted spans are not stored yet");
+    if (!telemetry.record_log().wait_loaded(load_patience))
+        return busy("accepted log records and metrics are not stored yet");
     TRY(telemetry.store());
+    TRY(m_spans.records.delete_project(project.text()));
     return m_spans.retention.delete_project(project.text());
 }
 
@@ -42,6 +47,13 @@ Result<> SpanDuties::step() {
     policy.bytes = TRY(m_spans.projects.settings().retention_bytes());
     if (m_kept_traces) policy.kept_traces = TRY(m_kept_traces());
     const auto report = TRY(m_spans.retention.apply(policy));
+    RecordRetention records;
+    for (const auto& [project, days] : TRY(m_spans.projects.settings().log_retention_days()))
+        records.log_days[project] = days == 0 ? -1 : days;
+    records.default_log_days = default_log_retention_days;
+    records.metric_days = policy.days;
+    records.default_metric_days = policy.default_days;
+    TRY(m_spans.records.apply(records));
     if (report.dropped_days > 0 || report.deleted_spans > 0)
         log(Level::info, "old spans deleted",
             {{"days", report.dropped_days},
@@ -61,9 +73,10 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     int64_t over_quota = 0;
     for (const auto& [reason, count] : all.rejected) over_quota += is_quota_reason(reason) ? count : 0;
     out.counter("spans_over_quota_total", "Spans rejected because a quota was used up.", over_quota);
-    out.counter("log_records_total", "Log records that were taken for a span.", all.log_records);
+    out.counter("log_records_total", "Log records that were stored.", all.log_records);
     out.counter("log_records_dropped_total", "Log records that were dropped.", all.log_records_dropped);
-    out.counter("metric_points_total", "Points of metrics that were received and dropped.", all.metric_points);
+    out.counter("metric_points_total", "Points of metrics that were received.", all.metric_points);
+    out.counter("metric_points_dropped_total", "Points of metrics that were dropped.", all.metric_points_dropped);
     out.gauge("spans_pending", "Spans on disk that are not in the engine yet.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
     out.gauge("span_log_bytes", "Disk used by the log of spans that are not in the engine yet.", log_stats.disk_bytes);

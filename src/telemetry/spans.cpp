@@ -6,6 +6,7 @@ namespace {
 
 constexpr size_t most_page_bytes = 16 << 20;
 constexpr Duration load_timeout = std::chrono::seconds(20);
+constexpr Duration join_timeout = std::chrono::seconds(2);
 constexpr int64_t most_projects_of_space = 100'000;
 
 // The projects of the space in which the caller holds the permission. forbidden when it holds it nowhere.
@@ -43,6 +44,16 @@ Result<> Spans::wait_until_loaded() {
     if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, load_timeout))
         return unavailable("accepted spans are not loaded yet; try again");
     return {};
+}
+
+Result<SpanPayload> Spans::payload(const std::string& project, const std::string& trace_id,
+                                   const std::string& span_id) {
+    SpanStore* const spans = TRY(store());
+    const auto trace = from_hex(trace_id);
+    if (trace.ok() && !telemetry.parts().is_empty() &&
+        telemetry.parts().await_trace(project, trace.value(), join_timeout))
+        telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, join_timeout);
+    return spans->span_payload(project, trace_id, span_id);
 }
 
 Result<PayloadPage> Spans::payloads(ListSpans request) {

@@ -8,6 +8,7 @@
 #include "telemetry/query/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/query/trace_list.h"
+#include "telemetry/records/record_store.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/trace_projects.h"
 
@@ -30,12 +31,15 @@ struct Spans {
           lookup(all.engine()),
           lists(all.engine()),
           sql(all.engine()),
+          records(all.engine(), clock),
           m_access(access) {}
 
     // Starts the engine if it does not run; unavailable when it does not start.
     Result<SpanStore*> store() { return telemetry.store(); }
     // Returns when queries see everything that was accepted before this call.
     Result<> wait_until_loaded();
+    // One span with everything that arrived about it: log records that were acknowledged are waited for, but not long.
+    Result<SpanPayload> payload(const std::string& project, const std::string& trace_id, const std::string& span_id);
     // Whole spans; a page that would be too large is a shorter one.
     Result<PayloadPage> payloads(ListSpans request);
     // The backlog of the whole installation; a run's key may not read it.
@@ -74,6 +78,7 @@ struct Spans {
     SpanLookup lookup;
     TraceList lists;
     SqlGuard sql;
+    RecordStore records;
 
 private:
     Result<> audit(const access::Caller& caller, const std::string& action, const access::Project& project,

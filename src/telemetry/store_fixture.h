@@ -27,6 +27,7 @@ public:
         if (name.starts_with("half")) project.sample = 0.5;
         if (name.starts_with("five")) project.quota.spans_per_day = 5;
         if (name.starts_with("five")) project.space = "space_small", project.space_quota.spans_per_day = 8;
+        if (name.starts_with("nologs")) project.log_retention_days = 0;
         if (name.starts_with("small")) project.quota.bytes_per_day = 3000;
         return project;
     }
@@ -48,6 +49,7 @@ struct Fixture {
         options.engine.program = {HONE_ENGINE_PROGRAM};
         options.wal.commit_interval = 1ms;
         options.loader.gather = 5ms;
+        options.record_gather = 1ms;
         telemetry.reset();
         auto opened = Telemetry::open(options, projects, clock);
         REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.error().message));

@@ -1,8 +1,10 @@
 #include "telemetry/telemetry.h"
 
 #include "telemetry/engine/schema.h"
+#include "telemetry/records/record_tables.h"
 #include "telemetry/transfer/span_snapshot.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace hone::telemetry {
@@ -73,12 +75,26 @@ Result<> Telemetry::open_parts(const TelemetryOptions& options, ProjectDirectory
     parts.wal.segment_bytes = 4 << 20;
     m_parts = TRY(SpanParts::open(std::move(parts), clock));
     m_ingest->use_parts(*m_parts);
-    m_records.emplace(*m_ingest, *m_parts, *m_wal, *m_loader, *m_quotas, projects, clock, options.limits);
+    RecordLogOptions records;
+    records.wal = options.wal;
+    records.wal.directory = options.directory + "/records";
+    records.wal.segment_bytes = 8 << 20;
+    records.wal.cap_bytes = std::min<size_t>(options.wal.cap_bytes, 512 << 20);
+    records.state_file = options.directory + "/records.state";
+    records.gather = options.record_gather;
+    records.prepare = [this]() -> Result<> {
+        TRY(store());
+        return {};
+    };
+    m_record_log = TRY(RecordLog::open(std::move(records), *m_clickhouse));
+    m_records.emplace(*m_ingest, *m_parts, *m_record_log, *m_wal, *m_loader, *m_quotas, projects, clock,
+                      options.limits);
     m_joiner.emplace(
         *m_parts, *m_ingest, *m_loader, *m_clickhouse, [this] { return store(); }, options.limits);
     // The last end may have come before spans of these were joined.
     m_parts->request_join(m_parts->recent_logs(std::chrono::minutes(10)), m_wal->stats().next_sequence);
     m_joiner->start();
+    m_record_log->start();
     return {};
 }
 
@@ -88,6 +104,7 @@ Result<SpanStore*> Telemetry::store() {
     Lock lock(m_schema_mutex);
     if (!m_has_schema) {
         TRY(create_schema(*m_clickhouse));
+        TRY(create_record_tables(*m_clickhouse));
         if (m_engine) TRY(attach_restored_parts(*m_clickhouse, m_engine->directory()));
     }
     m_has_schema = true;

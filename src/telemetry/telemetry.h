@@ -13,6 +13,7 @@
 #include "telemetry/log/wal.h"
 #include "telemetry/query/span_store.h"
 #include "telemetry/query/tail.h"
+#include "telemetry/records/record_log.h"
 #include "telemetry/span_joiner.h"
 
 #include <memory>
@@ -22,7 +23,7 @@
 namespace hone::telemetry {
 
 struct TelemetryOptions {
-    std::string directory;      // telemetry's own: DIR/engine, DIR/wal, DIR/parts, DIR/loader.state
+    std::string directory;      // telemetry's own: DIR/engine, DIR/wal, DIR/parts, DIR/records, DIR/loader.state
     std::string clickhouse_url; // empty: the embedded engine
     std::string clickhouse_user;
     std::string clickhouse_password;
@@ -33,7 +34,8 @@ struct TelemetryOptions {
     WalOptions wal;              // directory is filled in
     LoaderOptions loader;        // state_file is filled in
     otlp::Limits limits;
-    std::string price_lines; // prices.h; added to the built-in ones
+    Duration record_gather{500'000'000}; // of log records and metrics, before they are loaded
+    std::string price_lines;             // prices.h; added to the built-in ones
 };
 
 class Telemetry {
@@ -48,6 +50,7 @@ public:
     // Log records, metrics and runs in parts.
     RecordIngest& records() { return *m_records; }
     SpanParts& parts() { return *m_parts; }
+    RecordLog& record_log() { return *m_record_log; }
     // Starts the engine and makes the tables if that has not happened yet; then queries are possible.
     Result<SpanStore*> store();
     Ledger ledger() const { return m_loader->ledger(); }
@@ -81,6 +84,7 @@ private:
     std::optional<Loader> m_loader;
     std::optional<Quotas> m_quotas;
     std::unique_ptr<SpanParts> m_parts;
+    std::unique_ptr<RecordLog> m_record_log;
     std::optional<Ingest> m_ingest;
     std::optional<RecordIngest> m_records;
     std::optional<SpanJoiner> m_joiner; // last: its thread calls the others

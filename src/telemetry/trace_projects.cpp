@@ -37,6 +37,7 @@ Result<ProjectRef> TraceProjects::reference_to(const access::Project& project) {
     reference.retention_days = project.retention_days.value_or(m_default_retention_days);
     reference.sample = settings.sample.value_or(1.0);
     reference.quota = {settings.spans_per_day.value_or(0), settings.bytes_per_day.value_or(0)};
+    reference.log_retention_days = settings.log_retention_days.value_or(default_log_retention_days);
     reference.space = project.space_id.text();
     reference.space_quota = {of_space.spans_per_day.value_or(0), of_space.bytes_per_day.value_or(0)};
     // Rules that cannot be read must not let unredacted spans through.

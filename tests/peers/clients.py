@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Python of docs/send-traces.md, run as it stands there with the packages of requirements.txt: each example against the
-real binary and a scripted model.
+"""The Python of docs/send-traces.md, run as it stands there with the packages of requirements*.txt, and the JavaScript that
+needs the packages of package.json: each example against the real binary and a scripted model.
 
 tests/peers/clients.py [--binary build/release/hone]
 """
@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,28 @@ SENT = {
     "OpenAI Agents": ({"Agent workflow", "support", "turn", "response"}, True),
     "LangChain": ({"LangGraph", "model", "ChatOpenAI"}, True),
     "Pydantic AI": ({"invoke_agent agent", "chat gpt-4o-mini"}, True),
+    "LlamaIndex": ({"OpenAI.chat"}, True),
+    "CrewAI": ({"Crew.kickoff", "support._execute_core", "ChatCompletion"}, True),
+    "Google ADK": ({"invoke_workflow support", "invoke_agent support", "generate_content openai/gpt-4o-mini"}, True),
+    "Mastra": ({"invoke_agent support", "model_generation gpt-4o-mini", "agent_step support", "chat gpt-4o-mini", "model_chunk support"}, True),
+    "Genkit": ({"generate", "openai/gpt-4o-mini"}, True),
 }
+# The environments beside the one that runs this.
+ENVIRONMENTS = {"LlamaIndex": "venv-frameworks", "CrewAI": "venv-frameworks", "Google ADK": "venv-adk", "Mastra": "npm", "Genkit": "npm"}
+peers = pathlib.Path(sys.prefix).parent
+
+
+def command_of(section, stack):
+    """The program that runs the example, and a file for it where its imports are found."""
+    environment = peers / ENVIRONMENTS.get(section, "venv")
+    is_npm = environment.name == "npm"
+    file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".mjs" if is_npm else ".py", dir=environment))
+    return ["node" if is_npm else str(environment / "bin/python"), file.name], file
+
+
+def names_of(spans):
+    """Without the ids that CrewAI puts into names."""
+    return {re.sub(r"_[0-9a-f]{8}-[0-9a-f-]+", "", span["name"]) for span in spans}
 
 
 def run_example(server, key, provider, section, code):
@@ -43,21 +65,25 @@ def run_example(server, key, provider, section, code):
         "HONE_API_KEY": key,
         "OPENAI_API_KEY": "unused",
         "OPENAI_BASE_URL": f"{provider.url}/v1",
+        "OPENAI_API_BASE": f"{provider.url}/v1",  # LiteLLM's name
+        "CREWAI_DISABLE_TELEMETRY": "true",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "true",
         "ANTHROPIC_API_KEY": "unused",
         "ANTHROPIC_BASE_URL": provider.url,
     }
     before = provider.tokens()
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+    with contextlib.ExitStack() as stack:
+        command, file = command_of(section, stack)
         file.write(sent_here(code, server.url).replace('"my-app"', f'"{project}"'))
         file.flush()
-        ran = subprocess.run([sys.executable, file.name], env=environment, capture_output=True, text=True, timeout=300)
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     if ran.returncode != 0:
         return f"exit {ran.returncode}: {ran.stderr[-2000:]}"
     spans = wait_until(
-        lambda: (rows := sent_spans(server, key, project)) and {row["name"] for row in rows} >= names and rows,
+        lambda: (rows := sent_spans(server, key, project)) and names_of(rows) >= names and rows,
         f"the spans of {section}",
     )
-    if {span["name"] for span in spans} != names:
+    if names_of(spans) != names:
         return f"sent {sorted(span['name'] for span in spans)}"
     tokens = provider.tokens() - before if calls_a_model else 19
     counted = sum(span["tokens"]["total"] for span in spans)
@@ -66,7 +92,7 @@ def run_example(server, key, provider, section, code):
 
 def check(binary):
     """How many examples sent what they should, and how many did not."""
-    found = {section: code for section, code in blocks("python") if section in SENT}
+    found = {section: code for language in ("python", "js peers") for section, code in blocks(language) if section in SENT}
     passed = failed = 0
     with contextlib.ExitStack() as stack:
         server, provider = stack.enter_context(Server(pathlib.Path(binary))), Provider(stack)

@@ -1427,15 +1427,39 @@ export interface LedgerView {
   redacted: number;
   /** Bytes of rows written. */
   bytes: number;
-  /** Log records that were taken for a span. */
+  /** Log records that were stored, on their span or to be searched. */
   log_records: number;
-  /** Log records that name no span, or were rejected. */
+  /** Log records that were dropped. */
   log_records_dropped: number;
-  /** Points of metrics, which are dropped. */
+  /** Points of metrics that were received. */
   metric_points: number;
+  /** Of these, points of metrics that are not about models, or were rejected. */
+  metric_points_dropped: number;
+  /** Dropped log records and points of metrics. */
+  dropped_by_reason: Record<string, number>;
 }
 
 export type LineKind = "context" | "added" | "deleted";
+
+export interface LogRecordView {
+  /** When it happened. */
+  time: string;
+  /** trace, debug, info, warn, error, fatal; empty if not sent. */
+  severity: string;
+  /** Name of the event; log if it has none. */
+  name: string;
+  /** The message. */
+  body: string;
+  /** service.name of the sender. */
+  service: string;
+  /** The logger or the instrumentation. */
+  scope: string;
+  /** Trace of the span that it names; empty if none. */
+  trace_id: string;
+  /** Span that it names; empty if none. */
+  span_id: string;
+  attributes: unknown;
+}
 
 export interface LoginSession {
   id: string;
@@ -1522,6 +1546,23 @@ export interface Message {
 
 export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
 
+export interface MetricBucketView {
+  /** Start of the bucket. */
+  time: string;
+  /** Empty without group_by. */
+  group: string;
+  /** Increase in the bucket; of a gauge the mean of its points. */
+  sum: number;
+  /** Values of a histogram; otherwise points. */
+  count: number;
+  /** Of a histogram: sum / count. */
+  mean: number | null;
+  /** Of a histogram, estimated from its buckets. */
+  p50: number | null;
+  /** Of a histogram, estimated from its buckets. */
+  p95: number | null;
+}
+
 export interface MetricChange {
   /** Name of the metric. Latencies are in nanoseconds, costs in dollars, rates 0 to 1. */
   metric: string;
@@ -1572,6 +1613,37 @@ export interface MetricComparison {
   smallest_delta: number;
   /** improved, regressed or no_difference_shown. */
   verdict: string;
+}
+
+export interface MetricSeriesView {
+  /** Name of the metric. */
+  metric: string;
+  /** tokens, cost, latency or usage; empty: no point in the range. */
+  use: string;
+  /** Unit, as sent. */
+  unit: string;
+  /** gauge, sum or histogram. */
+  kind: string;
+  bucket_ns: number;
+  /** By time, then by group; buckets without points are left out. */
+  buckets: MetricBucketView[];
+}
+
+export interface MetricView {
+  /** Name of the metric. */
+  metric: string;
+  /** tokens, cost, latency or usage. */
+  use: string;
+  /** Unit, as sent. */
+  unit: string;
+  /** gauge, sum or histogram. */
+  kind: string;
+  /** Points in the range. */
+  points: number;
+  /** Time of the last point. */
+  last_time: string;
+  /** Senders, at most 20. */
+  services: string[];
 }
 
 export type MirrorState = "new" | "ready" | "failed";
@@ -1835,6 +1907,8 @@ export interface ProjectTraceSettings {
   sample: number | null;
   /** Redaction of spans before they are stored. */
   redaction: RedactionSettings | null;
+  /** Days before log records are deleted, at most 365; 0: they are not stored; null: 7. */
+  log_retention_days: number | null;
 }
 
 export interface ProjectTraceSettingsView {
@@ -3178,6 +3252,19 @@ export interface TraceSpan {
   end_time: string;
 }
 
+export interface TraceTextView {
+  /** 32 hexadecimal digits. */
+  trace_id: string;
+  /** The application's name of the agent or function that ran; else the root's name. */
+  title: string;
+  /** Input of the root, else of its first model call; cut. */
+  input: string;
+  /** Output of the root, else of its last model call, else how it failed; cut. */
+  output: string;
+  /** Whether the root failed. */
+  failed: boolean;
+}
+
 export interface Trigger {
   type: TriggerType;
   /** cron: five fields, six with seconds first, or a shorthand such as @hourly. */
@@ -4156,7 +4243,7 @@ export type RotateWhat = "master" | "data";
 export interface RunSql {
   /** Id or name of the project; the query reads only its data. */
   project: string;
-  /** One SELECT over spans, evals, traces and chat_sessions. */
+  /** One SELECT over spans, evals, traces, chat_sessions, logs and metric_points. */
   sql: string;
   format?: SqlFormat;
   /** Number of rows, at most 100000; 10000 if not given. */

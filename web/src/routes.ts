@@ -101,6 +101,14 @@ export const routes: Route[] = [
     range: "7d",
   },
   {
+    path: "/s/:space/projects/:project/logs",
+    title: "Logs",
+    page: telemetry("Logs"),
+    nav: { group: "project", icon: "menu" },
+    permission: "project_read",
+    range: "24h",
+  },
+  {
     path: "/s/:space/projects/:project/monitors",
     title: "Monitors",
     page: loop("Monitors"),

@@ -33,6 +33,7 @@ const pages: Record<string, string> = {
   Traces: "/s/default/projects/checked/traces",
   "a trace that does not exist": `/s/default/projects/checked/traces/${"ab".repeat(16)}`,
   "Chat sessions": "/s/default/projects/checked/sessions",
+  Logs: "/s/default/projects/checked/logs",
   Signal: "/s/default/projects/checked/signal",
   Monitors: "/s/default/projects/checked/monitors",
   Evaluators: "/s/default/projects/checked/evaluators",
@@ -95,7 +96,15 @@ test("traces, a trace and the overview with spans in them are accessible", async
   const at = `/s/default/projects/${project}`;
   const verify = await watch(page);
   const places = [`/traces/${trace}`, `/traces/${trace}?tab=attributes`, `/traces/${trace}?tab=evals`];
-  for (const place of [...places, "/traces", "/sessions", "", "?tab=compare", "/sql?sql=SELECT+name+FROM+spans"]) {
+  for (const place of [
+    ...places,
+    "/traces",
+    "/sessions",
+    "/logs",
+    "",
+    "?tab=compare",
+    "/sql?sql=SELECT+name+FROM+spans",
+  ]) {
     await page.goto(at + place);
     await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
     await expect(

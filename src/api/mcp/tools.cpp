@@ -204,7 +204,8 @@ struct QuerySql {
     static constexpr std::tuple fields{
         Field{"project", &QuerySql::project, "Id or name; the run's own if not given."},
         Field{"sql", &QuerySql::sql,
-              "One SELECT (ClickHouse's dialect) over the tables spans, evals, traces and chat_sessions."},
+              "One SELECT (ClickHouse's dialect) over the tables spans, evals, traces, chat_sessions, logs and "
+              "metric_points."},
         Field{"limit", &QuerySql::limit, "Rows, at most 10000; 200 if not given."},
         Field{"max_bytes", &QuerySql::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
     };

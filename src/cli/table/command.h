@@ -99,6 +99,7 @@ std::vector<Command> annotate_commands();
 std::vector<Command> transfer_commands();
 std::vector<Command> import_commands();
 std::vector<Command> doctor_commands();
+std::vector<Command> log_commands();
 std::vector<Command> tail_commands();
 std::vector<Command> space_commands();
 std::vector<Command> member_commands();

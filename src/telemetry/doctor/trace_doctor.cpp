@@ -335,6 +335,15 @@ void add_attribute_findings(Findings& findings, const Counted& counted, const Sa
                       {}});
 }
 
+// "Reasons: the metric is not about models (12). ", of those that mention `what`.
+std::string reasons_text(const std::map<std::string, int64_t>& dropped, std::string_view what) {
+    std::vector<std::string> reasons;
+    for (const auto& [reason, count] : dropped)
+        if (reason.find(what) != std::string::npos && reasons.size() < most_named)
+            reasons.push_back(reason + " (" + std::to_string(count) + ")");
+    return reasons.empty() ? std::string() : "Reasons: " + listed(reasons) + ". ";
+}
+
 void add_ledger_findings(Findings& findings, const LedgerCounts& counts) {
     using enum FindingSeverity;
     findings.add({"spans_rejected",
@@ -367,10 +376,9 @@ void add_ledger_findings(Findings& findings, const LedgerCounts& counts) {
                   {}});
     findings.add({"log_records_dropped",
                   notice,
-                  "Log records that name no span were dropped",
-                  "A log record becomes an event of its span only when it is written inside the span. Counted since "
-                  "the project exists.",
-                  "export OTEL_LOGS_EXPORTER=none  # or write the record while its span is active",
+                  "Log records were dropped",
+                  reasons_text(counts.dropped, "log record") + "Counted since the project exists.",
+                  "export OTEL_LOGS_EXPORTER=none  # or set log_retention_days in the project's settings",
                   "",
                   counts.log_records_dropped,
                   share_of(counts.log_records_dropped, counts.log_records + counts.log_records_dropped),
@@ -379,11 +387,12 @@ void add_ledger_findings(Findings& findings, const LedgerCounts& counts) {
     findings.add({"metrics_dropped",
                   notice,
                   "Points of metrics were dropped",
-                  "Tokens, costs and latencies are computed from spans. Counted since the project exists.",
-                  "export OTEL_METRICS_EXPORTER=none",
+                  reasons_text(counts.dropped, "metric") +
+                      "Metrics about models are kept as series. Counted since the project exists.",
+                  "export OTEL_METRICS_EXPORTER=none  # if none of your metrics are about models",
                   "",
-                  counts.metric_points,
-                  1,
+                  counts.metric_points_dropped,
+                  share_of(counts.metric_points_dropped, counts.metric_points),
                   {},
                   {}});
 }

@@ -113,15 +113,19 @@ TEST_CASE("a project without spans is diagnosed as empty; what was dropped is co
     LedgerCounts counts;
     counts.received = 10;
     counts.log_records = 1;
-    counts.log_records_dropped = 3;
-    counts.metric_points = 8;
+    counts.drop_log_records("log records are switched off in the project's settings", 3);
+    counts.metric_points = 16;
+    counts.drop_metric_points("the metric is not about models", 8);
     counts.rejected["too old"] = 4;
     fixture().store();
     auto diagnosis = diagnose_traces(fixture().telemetry->engine(), scope_of("doctor-empty"), counts);
     REQUIRE(diagnosis.ok());
     CHECK(diagnosis.value().spans == 0);
     CHECK(find(diagnosis.value(), "log_records_dropped")->share == doctest::Approx(0.75));
+    CHECK(find(diagnosis.value(), "log_records_dropped")->explanation.find("switched off") != std::string::npos);
     CHECK(find(diagnosis.value(), "metrics_dropped")->count == 8);
+    CHECK(find(diagnosis.value(), "metrics_dropped")->share == doctest::Approx(0.5));
+    CHECK(find(diagnosis.value(), "metrics_dropped")->explanation.find("not about models (8)") != std::string::npos);
     CHECK(find(diagnosis.value(), "spans_rejected")->explanation.find("too old (4)") != std::string::npos);
     CHECK(diagnosis.value().findings.front().name == "spans_rejected");
 }

@@ -7,7 +7,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view view_names[] = {"spans", "evals", "traces", "chat_sessions"};
+constexpr std::string_view view_names[] = {"spans", "evals", "traces", "chat_sessions", "logs", "metric_points"};
 
 // How long what was verified at an outside ClickHouse counts.
 constexpr auto verified_for = std::chrono::minutes(10);
@@ -76,9 +76,10 @@ Result<> ProjectViews::create(const std::string& project, const std::string& dat
     std::vector<std::string> statements{"CREATE DATABASE IF NOT EXISTS `" + database + "`"};
     for (const std::string_view name : view_names) { // both texts are letters of database_letters: nothing to escape
         const std::string table(name);
+        const bool is_replacing = table == "evals" || table == "logs" || table == "metric_points";
         statements.push_back("CREATE OR REPLACE VIEW `" + database + "`." + table +
                              " DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM hone." + table +
-                             (table == "evals" ? " FINAL" : "") + " WHERE project = '" + project +
+                             (is_replacing ? " FINAL" : "") + " WHERE project = '" + project +
                              "' AND currentDatabase() = '" + database + "'");
     }
     return execute(m_engine, statements, "the project's views");
@@ -106,7 +107,8 @@ Result<> ProjectViews::verify(const std::string& project, const std::string& dat
     };
     const std::string here = TRY(ask("SELECT currentDatabase()"));
     if (trim(here) != database) return unsafe("a query does not run in its project's database");
-    for (const char* table : {"hone.spans", "hone.evals", "hone.trace_times", "hone.traces"}) {
+    for (const char* table :
+         {"hone.spans", "hone.evals", "hone.trace_times", "hone.traces", "hone.logs", "hone.metric_points"}) {
         const auto rows = ask(("SELECT count() FROM " + std::string(table)).c_str());
         if (rows.ok() || rows.error().code != Code::forbidden)
             return unsafe("its reader may read " + std::string(table));

@@ -29,6 +29,7 @@ struct ProjectRef {
     Quota quota;
     std::string space; // whose quota counts too
     Quota space_quota;
+    int64_t log_retention_days = 7; // 0: log records are not stored
 };
 
 // Finds a project of a space by name and creates it on first use; access/ stands behind it. Thread-safe, and fast:

@@ -1,12 +1,14 @@
 // Takes in what is not a whole span: log records, metrics, and runs that are sent in parts. Log records that name a
-// span become events of it, whatever arrives first; those of Claude Code that name none become spans; other log records
-// and all metrics are counted in the ledger and dropped. Called by the HTTP and gRPC edges on ingest threads;
-// thread-safe.
+// span become events of it, whatever arrives first; those of Claude Code that name none become spans. Log records that
+// are no GenAI event are stored to be searched (records/), and metrics about models to be series; what is dropped is
+// counted in the ledger with its reason. Called by the HTTP and gRPC edges on ingest threads; thread-safe.
 #pragma once
 
+#include "otlp/metrics.h"
 #include "otlp/records.h"
 #include "telemetry/ingest/ingest.h"
 #include "telemetry/ingest/span_parts.h"
+#include "telemetry/records/record_log.h"
 
 #include <map>
 #include <vector>
@@ -25,8 +27,8 @@ struct RunParts {
 
 class RecordIngest {
 public:
-    RecordIngest(Ingest& ingest, SpanParts& parts, Wal& wal, Loader& loader, Quotas& quotas, ProjectDirectory& projects,
-                 const Clock& clock, otlp::Limits limits);
+    RecordIngest(Ingest& ingest, SpanParts& parts, RecordLog& log, Wal& wal, Loader& loader, Quotas& quotas,
+                 ProjectDirectory& projects, const Clock& clock, otlp::Limits limits);
 
     IngestResponse respond_logs(const IngestRequest& request);
     IngestResponse respond_metrics(const IngestRequest& request);
@@ -42,11 +44,16 @@ private:
     Result<std::vector<ProjectRef>> resolve(const otlp::Batch& batch, std::string_view space, std::string_view header,
                                             ProjectDirectory* projects);
     void take_record(Logs& logs, otlp::Span& record, const ProjectRef& project);
+    // Puts it among those that can be searched. Returns why not; empty: it is there.
+    std::string store_record(Logs& logs, const otlp::Span& record, const ProjectRef& project);
+    // Why a project may not store so many bytes; empty: it may, and they are counted.
+    std::string over_quota(const ProjectRef& project, int64_t bytes);
     Result<> store(Logs& logs, const std::map<std::string, ProjectRef>& projects);
     Result<> count(const Ledger& ledger);
 
     Ingest& m_ingest;
     SpanParts& m_parts;
+    RecordLog& m_log;
     Wal& m_wal;
     Loader& m_loader;
     Quotas& m_quotas;

@@ -1,5 +1,6 @@
 // Log records and runs in parts, on the real engine.
 #include "base/testing.h"
+#include "telemetry/records/record_store.h"
 #include "telemetry/span/conversation.h"
 #include "telemetry/store_fixture.h"
 
@@ -184,11 +185,11 @@ TEST_CASE("Claude Code's records that name no span become a trace with tokens an
     REQUIRE(payload.ok());
     CHECK(payload.value().input == "Where is B-1?");
     CHECK(payload.value().output == "It was not found.");
-    CHECK(f.ledger("claude").log_records == 4);
-    CHECK(f.ledger("claude").log_records_dropped == 1);
+    CHECK(f.ledger("claude").log_records == 5); // the one that is no span is stored to be searched
+    CHECK(f.ledger("claude").log_records_dropped == 0);
 }
 
-TEST_CASE("credentials in log records are redacted without a rule; other records are counted and dropped") {
+TEST_CASE("credentials in log records are redacted without a rule, on the span and where they are searched") {
     Fixture& f = fixture();
     const std::string secret = "hone_" + std::string(43, 'k');
     const std::string record =
@@ -204,15 +205,25 @@ TEST_CASE("credentials in log records are redacted without a rule; other records
     CHECK(payload.events.find("kkkk") == std::string::npos);
     CHECK(payload.events.find("anything") == std::string::npos);
     const LedgerCounts counts = f.ledger("credentials");
-    CHECK(counts.log_records == 1);
-    CHECK(counts.log_records_dropped == 1);
+    CHECK(counts.log_records == 2);
+    CHECK(counts.log_records_dropped == 0);
     CHECK(counts.redacted >= 3);
+    REQUIRE(f.telemetry->record_log().wait_loaded(60s));
+    RecordStore records(f.telemetry->engine(), f.clock);
+    const auto page = records.logs({.project = "project_credentials"});
+    REQUIRE(page.ok());
+    REQUIRE(page.value().entries.size() == 2);
+    for (const LogEntry& entry : page.value().entries) {
+        CHECK((entry.body + entry.attributes).find("kkkk") == std::string::npos);
+        CHECK((entry.body + entry.attributes).find("anything") == std::string::npos);
+    }
 }
 
-TEST_CASE("metrics are counted; bodies that are none are refused") {
+TEST_CASE("metrics that are not about models are counted with the reason; bodies that are none are refused") {
     Fixture& f = fixture();
     const std::string body = R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"gen_ai.client.token.usage",)"
-                             R"("histogram":{"dataPoints":[{},{}]}}]}]}]})";
+                             R"("histogram":{"dataPoints":[{},{}]}},{"name":"http.client.duration","histogram":)"
+                             R"({"dataPoints":[{}]}}]}]}]})";
     const auto send = [&](std::string_view text, std::string_view type) {
         return f.telemetry->records().respond_metrics({text, type, "", "measured", "space"});
     };
@@ -221,7 +232,9 @@ TEST_CASE("metrics are counted; bodies that are none are refused") {
     CHECK(send("[]", "application/json").status == 400);
     CHECK(f.telemetry->records().respond_metrics({body, "application/json", "", "x", "nobody"}).status == 403);
     f.wait();
-    CHECK(f.ledger("measured").metric_points == 2);
+    CHECK(f.ledger("measured").metric_points == 3);
+    CHECK(f.ledger("measured").metric_points_dropped == 1);
+    CHECK(f.ledger("measured").dropped["the metric is not about models"] == 1);
     check_balance(f.ledger("measured"));
 }
 

@@ -155,10 +155,12 @@ void SpanParts::request_join(std::vector<SpanKey> keys, uint64_t sequence) {
 std::optional<JoinRequest> SpanParts::next_request(std::stop_token stop) {
     Lock lock(m_mutex);
     m_is_joining = false;
+    m_joining.clear();
     m_requested.notify_all();
     m_requested.wait(m_mutex, stop, [&]() REQUIRES_LOCK(m_mutex) { return m_request.has_value(); });
     if (stop.stop_requested()) return std::nullopt;
     m_is_joining = true;
+    m_joining = m_request->keys;
     return std::exchange(m_request, std::nullopt);
 }
 
@@ -170,6 +172,20 @@ bool SpanParts::wait_joined(Duration most) {
         m_requested.wait_until(m_mutex, until);
     }
     return true;
+}
+
+bool SpanParts::await_trace(const std::string& project, std::string_view trace_id, Duration most) {
+    const auto until = std::chrono::steady_clock::now() + most;
+    const auto is_of_trace = [&](const SpanKey& key) { return key.trace_id == trace_id && key.project == project; };
+    Lock lock(m_mutex);
+    bool was_pending = false;
+    while (std::any_of(m_joining.begin(), m_joining.end(), is_of_trace) ||
+           (m_request && std::any_of(m_request->keys.begin(), m_request->keys.end(), is_of_trace))) {
+        was_pending = true;
+        if (std::chrono::steady_clock::now() >= until) break;
+        m_requested.wait_until(m_mutex, until);
+    }
+    return was_pending;
 }
 
 std::vector<SpanKey> SpanParts::recent_logs(Duration within) const {

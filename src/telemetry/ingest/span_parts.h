@@ -68,6 +68,8 @@ public:
     std::optional<JoinRequest> next_request(std::stop_token stop);
     // Until no request waits and none is worked on; false when the time is over.
     bool wait_joined(Duration most);
+    // The same for the spans of one trace. Whether there was anything to wait for.
+    bool await_trace(const std::string& project, std::string_view trace_id, Duration most);
     // Keys of log records that arrived within this time.
     std::vector<SpanKey> recent_logs(Duration within) const;
 
@@ -100,6 +102,7 @@ private:
     size_t m_bytes GUARDED_BY(m_mutex) = 0;
     std::optional<JoinRequest> m_request GUARDED_BY(m_mutex);
     bool m_is_joining GUARDED_BY(m_mutex) = false;
+    std::vector<SpanKey> m_joining GUARDED_BY(m_mutex); // worked on
 };
 
 } // namespace hone::telemetry

@@ -40,6 +40,8 @@ Result<> TraceSettings::set_project(const std::string& project, const ProjectTra
         return invalid("retention_bytes must be at least 1048576");
     if (settings.sample && !(*settings.sample >= 0 && *settings.sample <= 1))
         return invalid("sample must be between 0 and 1");
+    if (settings.log_retention_days && (*settings.log_retention_days < 0 || *settings.log_retention_days > 365))
+        return invalid("log_retention_days must be between 0 and 365");
     if (settings.redaction) {
         if (settings.redaction->keys.value.size() > most_rules ||
             settings.redaction->patterns.value.size() > most_rules)
@@ -69,6 +71,15 @@ Result<std::map<std::string, int64_t>> TraceSettings::retention_bytes() const {
             settings.ok() && settings.value().retention_bytes)
             bytes[row.text(0)] = *settings.value().retention_bytes;
     return bytes;
+}
+
+Result<std::map<std::string, int64_t>> TraceSettings::log_retention_days() const {
+    std::map<std::string, int64_t> days;
+    for (const auto& row : TRY(m_database.query("SELECT project_id, settings FROM project_trace_settings")))
+        if (auto settings = json::read<ProjectTraceSettings>(row.text(1));
+            settings.ok() && settings.value().log_retention_days)
+            days[row.text(0)] = *settings.value().log_retention_days;
+    return days;
 }
 
 } // namespace hone::telemetry

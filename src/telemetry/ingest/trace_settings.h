@@ -40,6 +40,7 @@ struct ProjectTraceSettings {
     std::optional<int64_t> bytes_per_day;
     std::optional<double> sample;
     std::optional<RedactionSettings> redaction;
+    std::optional<int64_t> log_retention_days;
     static constexpr std::tuple fields{
         Field{"retention_bytes", &ProjectTraceSettings::retention_bytes,
               "Disk space for the project's spans; above it the oldest spans are deleted, in addition to the retention "
@@ -50,6 +51,8 @@ struct ProjectTraceSettings {
               "Bytes of spans per day (UTC); more are rejected until the next day."},
         Field{"sample", &ProjectTraceSettings::sample, "Share of traces that is stored, 0 to 1; null: all."},
         Field{"redaction", &ProjectTraceSettings::redaction, "Redaction of spans before they are stored."},
+        Field{"log_retention_days", &ProjectTraceSettings::log_retention_days,
+              "Days before log records are deleted, at most 365; 0: they are not stored; null: 7."},
     };
 };
 
@@ -64,6 +67,9 @@ struct SpaceTraceSettings {
     };
 };
 
+// Of log records, where a project has no setting of its own.
+inline constexpr int64_t default_log_retention_days = 7;
+
 class TraceSettings {
 public:
     TraceSettings(sql::Database& database, const Clock& clock) : m_database(database), m_clock(clock) {}
@@ -74,6 +80,7 @@ public:
     Result<> set_space(const std::string& space, const SpaceTraceSettings& settings);
     // Of the projects with their own setting; for the retention duty.
     Result<std::map<std::string, int64_t>> retention_bytes() const;
+    Result<std::map<std::string, int64_t>> log_retention_days() const;
 
 private:
     sql::Database& m_database;

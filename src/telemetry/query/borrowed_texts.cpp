@@ -55,15 +55,6 @@ std::vector<Lender> below(std::vector<Lender> lenders, const std::string& span_i
     return chosen;
 }
 
-// The words of the last message of that role; else the text as it is.
-std::string words_of(std::string_view text, std::string_view role) {
-    if (!text.starts_with('{') && !text.starts_with('[')) return std::string(text);
-    const auto messages = read_messages(text, role);
-    for (auto message = messages.rbegin(); message != messages.rend(); ++message)
-        if (message->role == role && !message->content.empty()) return message->content;
-    return std::string(text);
-}
-
 Result<std::string> text_of_lender(ClickHouse& engine, const std::string& project, const std::string& trace,
                                    const std::string& span, const std::string& column) {
     ClickHouseQuery query = lender_query(project, trace,
@@ -154,6 +145,14 @@ Result<> borrow_failure(ClickHouse& engine, const std::string& project, const st
     return {};
 }
 
+// A failed call of which nothing else was sent.
+void show_failure(SpanPayload& payload) {
+    const SpanRow& row = payload.row;
+    if (row.status != otlp::StatusCode::error) return;
+    payload.output = row.status_message.empty() ? row.exception_type : row.status_message;
+    payload.output_mime = "text/plain";
+}
+
 Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& project, const std::string& trace) {
     const std::string bytes = TRY(engine.query(lender_query(
         project, trace,
@@ -181,6 +180,14 @@ Result<std::vector<Lender>> lenders_of(ClickHouse& engine, const std::string& pr
 
 } // namespace
 
+std::string words_of(std::string_view text, std::string_view role) {
+    if (!text.starts_with('{') && !text.starts_with('[')) return std::string(text);
+    const auto messages = read_messages(text, role);
+    for (auto message = messages.rbegin(); message != messages.rend(); ++message)
+        if (message->role == role && !message->content.empty()) return message->content;
+    return std::string(text);
+}
+
 Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayload& payload) {
     const SpanKind kind = payload.row.kind;
     const bool is_frame = kind == SpanKind::agent || kind == SpanKind::chain || kind == SpanKind::unknown;
@@ -191,7 +198,9 @@ Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayloa
         const Lender* lender = same_call(lenders, payload.row);
         if (!lender) {
             if (TRY(borrow_from_claude_code(engine, project, payload))) return {};
-            return borrow_elsewhere(engine, project, payload);
+            TRY(borrow_elsewhere(engine, project, payload));
+            if (payload.input.empty() && payload.output.empty()) show_failure(payload);
+            return {};
         }
         payload.input = TRY(text_of_lender(engine, project, trace, lender->span_id, "input"));
         payload.output = TRY(text_of_lender(engine, project, trace, lender->span_id, "output"));

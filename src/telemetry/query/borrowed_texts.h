@@ -13,4 +13,7 @@ namespace hone::telemetry {
 // Does nothing for a span with a text, and for a kind that has texts of its own or none.
 Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayload& payload);
 
+// The words of the last message of that role in a JSON text of messages; else the text as it is.
+std::string words_of(std::string_view text, std::string_view role);
+
 } // namespace hone::telemetry

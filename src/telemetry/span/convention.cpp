@@ -6,7 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
+#include <cstring>
 #include <vector>
 
 namespace hone::telemetry {
@@ -23,29 +23,84 @@ constexpr const Convention* all_conventions[] = {
 };
 static_assert(std::size(all_conventions) <= 32);
 
+static_assert(static_cast<size_t>(Fact::count) <= 64);
+
+uint64_t eight_bytes(const char* bytes) {
+    uint64_t number = 0;
+    std::memcpy(&number, bytes, sizeof number);
+    return number;
+}
+
+// Called for every attribute of every span: the length, both ends and the middle distinguish keys well enough.
+uint64_t hash_of_key(std::string_view key) {
+    uint64_t hash = key.size();
+    if (key.size() >= 8)
+        hash += eight_bytes(key.data()) * 0x9e3779b97f4a7c15 + eight_bytes(key.data() + key.size() - 8) +
+                (eight_bytes(key.data() + key.size() / 2 - 4) << 7);
+    else
+        for (const char letter : key) hash = hash * 31 + static_cast<unsigned char>(letter);
+    hash *= 0xd6e8feb86659fd93;
+    return hash ^ hash >> 32;
+}
+
 struct KeyTable {
     struct Entry {
-        uint16_t key;
+        std::string_view name;
         uint32_t conventions; // a bit for each that names the key
+        uint64_t facts;       // a bit for each field that it fills
     };
-    std::unordered_map<std::string_view, Entry> entries;
-    std::vector<std::string_view> names;
-    std::vector<std::string_view> metadata_prefixes;
+    struct Slot {
+        uint16_t key = no_key;
+        uint16_t check = 0; // part of the hash, so that other keys are rarely compared
+    };
+    static constexpr uint16_t no_key = 0xffff;
+    static constexpr size_t slot_count = 2048; // a power of two, four times the keys
+
+    std::vector<Entry> entries; // by key
+    std::array<Slot, slot_count> slots{};
+    struct Prefix {
+        uint64_t begin; // its first eight bytes
+        std::string_view text;
+    };
+    std::vector<Prefix> metadata_prefixes;
     std::array<std::vector<uint16_t>, static_cast<size_t>(Fact::count)> keys_of;
+
+    static uint16_t check_of(uint64_t hash) { return static_cast<uint16_t>(hash >> 48); }
+
+    uint16_t find(std::string_view name) const {
+        const uint64_t hash = hash_of_key(name);
+        for (size_t at = hash % slot_count;; at = (at + 1) % slot_count) {
+            const Slot slot = slots[at];
+            if (slot.key == no_key) return no_key;
+            if (slot.check == check_of(hash) && entries[slot.key].name == name) return slot.key;
+        }
+    }
+    uint16_t add(std::string_view name) {
+        if (const uint16_t known = find(name); known != no_key) return known;
+        const uint64_t hash = hash_of_key(name);
+        size_t at = hash % slot_count;
+        while (slots[at].key != no_key) at = (at + 1) % slot_count;
+        const auto key = static_cast<uint16_t>(entries.size());
+        slots[at] = {key, check_of(hash)};
+        entries.push_back({name, 0, 0});
+        return key;
+    }
 
     KeyTable() {
         for (size_t i = 0; i < std::size(all_conventions); ++i) {
-            for (const std::string_view prefix : all_conventions[i]->metadata_prefixes)
-                if (!prefix.empty()) metadata_prefixes.push_back(prefix);
-            for (const ConventionKey& key : all_conventions[i]->keys) {
-                const auto [place, is_new] =
-                    entries.try_emplace(key.key, Entry{static_cast<uint16_t>(names.size()), 0});
-                if (is_new) names.push_back(key.key);
-                place->second.conventions |= uint32_t{1} << i;
-                keys_of[static_cast<size_t>(key.fact)].push_back(place->second.key);
+            for (const std::string_view prefix : all_conventions[i]->metadata_prefixes) {
+                if (prefix.empty()) continue;
+                if (prefix.size() < 8) std::abort(); // a prefix of a convention is longer: every test finds it
+                metadata_prefixes.push_back({eight_bytes(prefix.data()), prefix});
+            }
+            for (const ConventionKey& sent : all_conventions[i]->keys) {
+                const uint16_t key = add(sent.key);
+                entries[key].conventions |= uint32_t{1} << i;
+                entries[key].facts |= uint64_t{1} << static_cast<unsigned>(sent.fact);
+                keys_of[static_cast<size_t>(sent.fact)].push_back(key);
             }
         }
-        if (names.size() > KnownAttributes::most_keys) std::abort(); // a constant is too small: every test finds it
+        if (entries.size() > KnownAttributes::most_keys) std::abort(); // a constant is too small: every test finds it
     }
 };
 
@@ -106,9 +161,9 @@ std::span<const Convention* const> conventions() {
 }
 
 const Convention* convention_of_key(std::string_view key) {
-    const auto found = key_table().entries.find(key);
-    if (found == key_table().entries.end()) return nullptr;
-    return all_conventions[std::countr_zero(found->second.conventions)];
+    const uint16_t found = key_table().find(key);
+    if (found == KeyTable::no_key) return nullptr;
+    return all_conventions[std::countr_zero(key_table().entries[found].conventions)];
 }
 
 SpanKind kind_of_name(std::string_view name) {
@@ -122,23 +177,25 @@ std::span<const uint16_t> KnownAttributes::keys_of(Fact fact) {
 }
 
 std::string_view KnownAttributes::name_of_key(uint16_t key) {
-    return key_table().names[key];
+    return key_table().entries[key].name;
 }
 
 KnownAttributes::KnownAttributes(const otlp::Attributes& attributes) {
     const KeyTable& table = key_table();
     for (const otlp::KeyValue& attribute : attributes) {
         if (attribute.value.data.index() == 0) continue;
-        const auto found = table.entries.find(attribute.key);
-        if (found == table.entries.end()) continue;
-        m_values[found->second.key] = &attribute.value;
-        m_conventions |= found->second.conventions;
+        const uint16_t key = table.find(attribute.key);
+        if (key == KeyTable::no_key) continue;
+        m_values[key] = &attribute.value;
+        m_sent[key / 64] |= uint64_t{1} << (key % 64);
+        m_conventions |= table.entries[key].conventions;
+        m_facts |= table.entries[key].facts;
     }
 }
 
 const otlp::Value* KnownAttributes::get(std::string_view key) const {
-    const auto found = key_table().entries.find(key);
-    return found == key_table().entries.end() ? nullptr : m_values[found->second.key];
+    const uint16_t found = key_table().find(key);
+    return found == KeyTable::no_key ? nullptr : value_of(found);
 }
 
 std::string_view KnownAttributes::text_of(std::string_view key) const {
@@ -147,8 +204,9 @@ std::string_view KnownAttributes::text_of(std::string_view key) const {
 }
 
 std::string_view KnownAttributes::text(Fact fact) const {
+    if (!has(fact)) return {};
     for (const uint16_t key : keys_of(fact))
-        if (const auto* value = m_values[key])
+        if (const auto* value = value_of(key))
             if (const auto* text = value->text(); text && !text->empty()) return *text;
     return {};
 }
@@ -165,8 +223,9 @@ std::optional<double> to_real(const otlp::Value& value) {
 }
 
 std::optional<double> KnownAttributes::real(Fact fact) const {
+    if (!has(fact)) return std::nullopt;
     for (const uint16_t key : keys_of(fact))
-        if (const auto* value = m_values[key])
+        if (const auto* value = value_of(key))
             if (const auto number = to_real(*value)) return number;
     return std::nullopt;
 }
@@ -185,8 +244,10 @@ std::string plain_text(const otlp::Value& value) {
 }
 
 std::string_view metadata_name(std::string_view key) {
-    for (const std::string_view prefix : key_table().metadata_prefixes)
-        if (key.starts_with(prefix)) return key.substr(prefix.size());
+    if (key.size() <= 8) return {};
+    const uint64_t begin = eight_bytes(key.data());
+    for (const KeyTable::Prefix& prefix : key_table().metadata_prefixes)
+        if (begin == prefix.begin && key.starts_with(prefix.text)) return key.substr(prefix.text.size());
     return {};
 }
 

@@ -112,8 +112,9 @@ public:
     // Calls use(key, value) for each attribute that fills the field, in order, until it returns true.
     template <class Use>
     bool any(Fact fact, Use use) const {
+        if (!has(fact)) return false;
         for (const uint16_t key : keys_of(fact))
-            if (m_values[key] && use(name_of_key(key), *m_values[key])) return true;
+            if (const otlp::Value* value = value_of(key); value && use(name_of_key(key), *value)) return true;
         return false;
     }
 
@@ -122,9 +123,15 @@ public:
 private:
     static std::span<const uint16_t> keys_of(Fact fact);
     static std::string_view name_of_key(uint16_t key);
+    bool has(Fact fact) const { return (m_facts >> static_cast<unsigned>(fact) & 1) != 0; }
+    const otlp::Value* value_of(uint16_t key) const {
+        return (m_sent[key / 64] >> (key % 64) & 1) != 0 ? m_values[key] : nullptr;
+    }
 
     uint32_t m_conventions = 0;
-    std::array<const otlp::Value*, most_keys> m_values{};
+    uint64_t m_facts = 0; // a bit for each field that some attribute fills
+    std::array<uint64_t, most_keys / 64> m_sent{};
+    std::array<const otlp::Value*, most_keys> m_values; // only where m_sent has a bit: a span has few of them
 };
 
 std::optional<double> to_real(const otlp::Value& value);

@@ -370,6 +370,23 @@ bool is_tool_span(const KnownAttributes& known) {
 
 } // namespace
 
+namespace {
+
+// A graph returns its whole state: what was there before is no part of the response.
+void leave_out_repeated_input(Conversation& conversation) {
+    const auto is_same = [](const Message& a, const Message& b) {
+        return a.role == b.role && a.content == b.content && a.tool_call_id == b.tool_call_id &&
+               a.tool_calls.size() == b.tool_calls.size();
+    };
+    std::vector<Message>& output = conversation.output;
+    const size_t repeated = conversation.input.size();
+    if (repeated > 0 && output.size() > repeated &&
+        std::equal(conversation.input.begin(), conversation.input.end(), output.begin(), is_same))
+        output.erase(output.begin(), output.begin() + static_cast<ptrdiff_t>(repeated));
+}
+
+} // namespace
+
 Conversation derive_conversation(const otlp::Span& span) {
     Conversation result;
     const KnownAttributes known(span.attributes);
@@ -405,6 +422,7 @@ Conversation derive_conversation(const otlp::Span& span) {
     add_plain_side(known, result);
     add_system_text(known, result);
     name_tool_roles(result);
+    leave_out_repeated_input(result);
     return result;
 }
 

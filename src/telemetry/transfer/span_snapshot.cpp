@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // In this order: an entry of the history is written before the eval it belongs to.
-constexpr const char* snapshot_tables[] = {"trace_times", "spans", "evals", "eval_history"};
+constexpr const char* snapshot_tables[] = {"trace_times", "spans", "evals", "eval_history", "logs", "metric_points"};
 
 // Where a table's parts lie, with a slash at the end.
 Result<std::string> table_directory(ClickHouse& engine, const std::string& table) {
@@ -120,6 +120,9 @@ Result<std::unique_ptr<SpanSnapshot>> SpanSnapshot::take(Telemetry& telemetry) {
     const std::string links = telemetry.directory() + "/backup-" + name;
     TRY(make_directories(links));
     snapshot->m_directories.push_back(links);
+    // Log records and metrics have a log of their own: what is in it now goes into the tables first.
+    if (!telemetry.record_log().is_empty() && !telemetry.record_log().wait_loaded(std::chrono::seconds(30)))
+        return busy("accepted log records and metrics are not stored yet");
     // While the loader stands still, the mark, the log behind it and the tables belong together.
     const auto held = telemetry.loader().hold();
     for (const auto& [path, bytes] : TRY(telemetry.log().link_to(links)))

@@ -71,7 +71,7 @@ struct RunSql {
     std::optional<int64_t> limit;
     static constexpr std::tuple fields{
         Field{"project", &RunSql::project, "Id or name of the project; the query reads only its data."},
-        Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces and chat_sessions."},
+        Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces, chat_sessions, logs and metric_points."},
         Field{"format", &RunSql::format, "json (default), json_lines, csv, arrow or parquet."},
         Field{"limit", &RunSql::limit, "Number of rows, at most 100000; 10000 if not given."},
     };
@@ -188,6 +188,8 @@ struct LedgerView {
     int64_t log_records = 0;
     int64_t log_records_dropped = 0;
     int64_t metric_points = 0;
+    int64_t metric_points_dropped = 0;
+    std::map<std::string, int64_t> dropped_by_reason;
     static constexpr std::tuple fields{
         Field{"received", &LedgerView::received, "stored + repeated + pending + rejected, always."},
         Field{"stored", &LedgerView::stored, ""},
@@ -198,10 +200,13 @@ struct LedgerView {
         Field{"truncated", &LedgerView::truncated, "Spans with values that were cut to the limit."},
         Field{"redacted", &LedgerView::redacted, "Values replaced by redaction."},
         Field{"bytes", &LedgerView::bytes, "Bytes of rows written."},
-        Field{"log_records", &LedgerView::log_records, "Log records that were taken for a span."},
-        Field{"log_records_dropped", &LedgerView::log_records_dropped,
-              "Log records that name no span, or were rejected."},
-        Field{"metric_points", &LedgerView::metric_points, "Points of metrics, which are dropped."},
+        Field{"log_records", &LedgerView::log_records,
+              "Log records that were stored, on their span or to be searched."},
+        Field{"log_records_dropped", &LedgerView::log_records_dropped, "Log records that were dropped."},
+        Field{"metric_points", &LedgerView::metric_points, "Points of metrics that were received."},
+        Field{"metric_points_dropped", &LedgerView::metric_points_dropped,
+              "Of these, points of metrics that are not about models, or were rejected."},
+        Field{"dropped_by_reason", &LedgerView::dropped_by_reason, "Dropped log records and points of metrics."},
     };
 };
 
@@ -274,7 +279,9 @@ LedgerView view_of(const telemetry::LedgerCounts& counts) {
             counts.bytes,
             counts.log_records,
             counts.log_records_dropped,
-            counts.metric_points};
+            counts.metric_points,
+            counts.metric_points_dropped,
+            counts.dropped};
 }
 
 namespace {

@@ -53,10 +53,13 @@ constexpr Route as_otlp(Route row) {
 }
 
 const Route records_table[] = {
-    as_otlp(route<take_logs>("POST", "/v1/logs", need(trace_write),
-                             "Send log records: OTLP over HTTP. Those that name a span are shown on it.")),
-    as_otlp(route<take_metrics>("POST", "/v1/metrics", need(trace_write),
-                                "Send metrics: OTLP over HTTP. They are counted and dropped.")),
+    as_otlp(route<take_logs>(
+        "POST", "/v1/logs", need(trace_write),
+        "Send log records: OTLP over HTTP. Those that name a span are shown on it; others can be searched.")),
+    as_otlp(
+        route<take_metrics>("POST", "/v1/metrics", need(trace_write),
+                            "Send metrics: OTLP over HTTP. Those about models become series; others are counted and "
+                            "dropped.")),
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "api/core/shapes.h"
 #include "api/families/traces/span_views.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/query/trace_texts.h"
 
 namespace hone::api {
 
@@ -72,6 +73,33 @@ struct TraceRow {
         Field{"errors", &TraceRow::errors, "Spans that failed."},
         Field{"tokens", &TraceRow::tokens, ""},
         Field{"cost_micro_usd", &TraceRow::cost_micro_usd, ""},
+    };
+};
+
+struct ListTraceTexts {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::vector<std::string> trace_id;
+    static constexpr std::tuple fields{
+        Field{"space", &ListTraceTexts::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"trace_id", &ListTraceTexts::trace_id, "32 hexadecimal digits; repeated for several, at most 200."},
+    };
+};
+
+struct TraceTextView {
+    std::string trace_id;
+    std::string title;
+    std::string input;
+    std::string output;
+    bool failed = false;
+    static constexpr std::tuple fields{
+        Field{"trace_id", &TraceTextView::trace_id, "32 hexadecimal digits."},
+        Field{"title", &TraceTextView::title,
+              "The application's name of the agent or function that ran; else the root's name."},
+        Field{"input", &TraceTextView::input, "Input of the root, else of its first model call; cut."},
+        Field{"output", &TraceTextView::output,
+              "Output of the root, else of its last model call, else how it failed; cut."},
+        Field{"failed", &TraceTextView::failed, "Whether the root failed."},
     };
 };
 
@@ -296,6 +324,25 @@ Result<List<SpanRow>> list_span_rows(const Call& call, const ListSpanRows& query
     return page_of_views<SpanRow>(rows.spans, rows.next_cursor);
 }
 
+Result<List<TraceTextView>> list_trace_texts(const Call& call, const ListTraceTexts& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    if (query.trace_id.empty() || query.trace_id.size() > telemetry::most_trace_texts)
+        return invalid("query parameter trace_id must be given, at most " +
+                       std::to_string(telemetry::most_trace_texts) + " times");
+    for (const std::string& id : query.trace_id)
+        if (const auto bytes = from_hex(id); !bytes.ok() || bytes.value().size() != 16)
+            return invalid("query parameter trace_id must be 32 hexadecimal digits");
+    telemetry::Scope scope;
+    scope.project = project.id.text();
+    scope.cancel = call.head.gone;
+    TRY(call.services.spans.store());
+    List<TraceTextView> list;
+    for (auto& text : TRY(telemetry::trace_texts(call.services.spans.telemetry.engine(), scope, query.trace_id)))
+        list.data.push_back({std::move(text.trace_id), std::move(text.title), std::move(text.input),
+                             std::move(text.output), text.has_failed});
+    return list;
+}
+
 Result<List<TraceRow>> list_trace_rows(const Call& call, const ListTraceRows& query) {
     telemetry::ListTraces request;
     request.scope = TRY(scope_of(call, query));
@@ -329,8 +376,7 @@ Result<One<TraceSkeleton>> get_trace_skeleton(const Call& call, const InSpace& q
 
 Result<One<SpanPayload>> get_span_payload(const Call& call, const InSpace& query) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
-    telemetry::SpanStore* const store = TRY(call.services.spans.store());
-    auto found = TRY(store->span_payload(project.id.text(), call.at("trace"), call.at("span")));
+    auto found = TRY(call.services.spans.payload(project.id.text(), call.at("trace"), call.at("span")));
     return One<SpanPayload>{view_of(std::move(found))};
 }
 
@@ -363,6 +409,9 @@ const Route traces_table[] = {
         .on(net::Lane::ingest)
         .from_sdks()
         .fails_as(ErrorForm::rpc_status),
+    route<list_trace_texts>("GET", "/v1/projects/{project}/trace_texts", need(project_read),
+                            "What traces are about: a title, an input and an output as people read them.")
+        .on(net::Lane::query),
     route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
         .on(net::Lane::query),
     route<list_span_rows>("GET", "/v1/projects/{project}/span_rows", need(project_read), "Spans, newest first.")

@@ -114,7 +114,7 @@ Result<> ask_sql(Context& context) {
 
 std::vector<Command> sql_commands() {
     return {{.path = "sql",
-             .summary = "Run one SELECT over spans, evals, traces and chat_sessions of a project.",
+             .summary = "Run one SELECT over spans, evals, traces, chat_sessions, logs and metric_points of a project.",
              .arguments = {{.name = "QUERY", .doc = "The query. Default: read from standard input.", .optional = true}},
              .options = {project_option(),
                          {.name = "--format",

@@ -36,6 +36,10 @@ test("durations keep two units at most and never show 60 seconds", () => {
   ]);
 });
 
+test("very small amounts of money show what they are", () => {
+  expect([46, 1, 123, 999, 1000].map(money)).toEqual(["$0.000046", "$0.000001", "$0.00012", "$0.0010", "$0.0010"]);
+});
+
 test("small amounts of money have four digits", () => {
   expect([0, 31_200, 12_400_000].map(money)).toEqual(["$0.00", "$0.0312", "$12.40"]);
 });

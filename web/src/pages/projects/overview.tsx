@@ -18,6 +18,7 @@ import { SpanBacklog } from "../traces/span_backlog";
 import { project_route } from "./data";
 import { Diagnosis } from "./diagnosis";
 import { SendTrace } from "./send_languages";
+import { SentMetrics } from "./sent_metrics";
 
 const default_range = "24h";
 
@@ -258,6 +259,7 @@ export function Overview({ project, children }: { project: Project; children?: C
           )
         }
       </Data>
+      <SentMetrics project={project} />
       {children}
     </>
   );

@@ -15,7 +15,18 @@ const languages = [
   "OpenAI Agents",
   "LangChain",
 ];
-const frameworks = ["Vercel AI SDK", "Vercel AI SDK 5 and 6", "Pydantic AI", "Claude Code", "OpenInference"];
+const frameworks = [
+  "LlamaIndex",
+  "CrewAI",
+  "Google ADK",
+  "Pydantic AI",
+  "Vercel AI SDK",
+  "Vercel AI SDK 5 and 6",
+  "Mastra",
+  "Genkit",
+  "Claude Code",
+  "OpenInference",
+];
 const products = ["Langfuse", "LangSmith"];
 const more = ["Go", "Java", "Collector", "curl"];
 const chosen = stored_signal("send_language", "Environment variables");

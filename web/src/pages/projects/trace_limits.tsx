@@ -20,17 +20,22 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
   const [spans, set_spans] = useState(settings.spans_per_day == null ? "" : String(settings.spans_per_day));
   const [daily, set_daily] = useState(size_text(settings.bytes_per_day));
   const [kept, set_kept] = useState(size_text(settings.retention_bytes));
+  const [log_days, set_log_days] = useState(
+    settings.log_retention_days == null ? "" : String(settings.log_retention_days),
+  );
   const may_edit = can("project_update");
   const wanted_spans = spans.trim() === "" ? null : Number(spans);
   const wanted_daily = parse_size(daily);
   const wanted_kept = parse_size(kept);
-  const wrong = wanted_daily === undefined || wanted_kept === undefined;
+  const wanted_log_days = log_days.trim() === "" ? null : Number(log_days);
+  const wrong = wanted_daily === undefined || wanted_kept === undefined || Number.isNaN(wanted_log_days);
   async function save(): Promise<void> {
     const changed: ProjectTraceSettings = {
       ...settings,
       spans_per_day: wanted_spans,
       bytes_per_day: wanted_daily ?? null,
       retention_bytes: wanted_kept ?? null,
+      log_retention_days: wanted_log_days,
     };
     await api.put(project_route(project, "trace_settings"), changed);
     toast_done("Limits saved");
@@ -68,6 +73,16 @@ function LimitForm({ project, view }: { project: Project; view: ProjectTraceSett
             ? "A size such as 500 MiB or 2 GiB"
             : "Above the limit the oldest spans are deleted, except those of traces with evals."
         }
+      />
+      <Field
+        label="Days to keep log records"
+        type="number"
+        min={0}
+        value={log_days}
+        on_input={set_log_days}
+        disabled={!may_edit}
+        placeholder="7"
+        hint="0: log records that belong to no span are not stored."
       />
     </Form>
   );

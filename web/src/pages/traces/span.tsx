@@ -10,6 +10,7 @@ import { exact_count, money, short_count, span_duration } from "../../lib/format
 import { local_time, to_milliseconds } from "../../lib/format/time";
 import type { TreeSpan } from "../../lib/view/span_tree";
 import { reload, use_load } from "../../load";
+import { Content, LongText } from "../../parts/content";
 import { CopyButton, Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
 import { JsonValue, parsed_container } from "../../parts/json_view";
@@ -32,28 +33,6 @@ function use_settled<T>(value: T, milliseconds: number): T {
     return () => clearTimeout(timer);
   }, [value]);
   return settled;
-}
-
-/** Long texts start collapsed. */
-function LongText({ text }: { text: string }) {
-  const [whole, set_whole] = useState(false);
-  const long = text.length > 1600 || text.split("\n", 25).length > 24;
-  const shown = whole || !long ? text : text.split("\n").slice(0, 20).join("\n").slice(0, 1200);
-  return (
-    <>
-      <div class="long-text">{shown}</div>
-      {long && (
-        <button type="button" class="quiet more-button" onClick={() => set_whole(!whole)}>
-          {whole ? "Show less" : `Show all ${exact_count(text.length)} characters`}
-        </button>
-      )}
-    </>
-  );
-}
-
-function Content({ text }: { text: string }) {
-  const held = parsed_container(text);
-  return held === undefined ? <LongText text={text} /> : <JsonValue value={held} />;
 }
 
 function Call({ call }: { call: ToolCall }) {

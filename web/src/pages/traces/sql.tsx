@@ -16,7 +16,7 @@ import { query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
 import { use_project } from "../projects/data";
 
-const tables = ["spans", "traces", "chat_sessions", "evals"];
+const tables = ["spans", "traces", "chat_sessions", "evals", "logs", "metric_points"];
 const most_remembered = 30;
 const first_query = `SELECT model, count() AS calls, round(quantile(0.95)(duration_ns) / 1e6) AS p95_ms, sum(cost_nano_usd) / 1e9 AS usd
 FROM spans

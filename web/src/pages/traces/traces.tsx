@@ -2,7 +2,15 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { EvalView, FacetValue, FilterFieldInfo, Project, SpanSeries, TraceRow } from "../../api_types";
+import type {
+  EvalView,
+  FacetValue,
+  FilterFieldInfo,
+  Project,
+  SpanSeries,
+  TraceRow,
+  TraceTextView,
+} from "../../api_types";
 import { has_condition, with_condition, without_condition } from "../../lib/filter/span_filter";
 import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
@@ -27,11 +35,13 @@ import { trace_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { SendTrace } from "../projects/send_languages";
+import { Conversation } from "./conversation";
 import { EvalChips, EvalSummary, use_row_evals } from "./evals";
 import { is_live, LiveButton, use_live } from "./live_spans";
 import { SavedViews } from "./saved_views";
 import { use_filter_fields } from "./span_filter_bar";
 import { filter_text, ListFilter, NothingFits, SpanListPage, set_filter, use_span_list } from "./span_list";
+import { use_trace_texts } from "./trace_texts";
 
 const default_range = "24h";
 const facets_shown = stored_signal("facets", "open");
@@ -52,7 +62,12 @@ function Value({ operand, value }: { operand: string; value: string }) {
   );
 }
 
-function columns_of(project: string, longest: number, evals: ReadonlyMap<string, EvalView[]>): Column<TraceRow>[] {
+function columns_of(
+  project: string,
+  longest: number,
+  evals: ReadonlyMap<string, EvalView[]>,
+  texts: ReadonlyMap<string, TraceTextView | null>,
+): Column<TraceRow>[] {
   const has_evals = [...evals.values()].some((found) => found.length > 0);
   return [
     {
@@ -60,9 +75,21 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
       title: "Trace",
       cell: (row) => (
         <a class="cell-link" href={trace_page(project, row.trace_id)}>
-          {row.root_name || "(no root span)"}
+          {texts.get(row.trace_id)?.title || row.root_name || "(no root span)"}
         </a>
       ),
+    },
+    {
+      id: "input",
+      title: "Input",
+      wide: true,
+      cell: (row) => <Preview text={texts.get(row.trace_id)?.input ?? ""} />,
+    },
+    {
+      id: "output",
+      title: "Output",
+      wide: true,
+      cell: (row) => <Preview text={texts.get(row.trace_id)?.output ?? ""} />,
     },
     {
       id: "status",
@@ -161,6 +188,15 @@ function columns_of(project: string, longest: number, evals: ReadonlyMap<string,
     },
     { id: "ago", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.start_time} /> },
   ];
+}
+
+/** The beginning of a text, in one line. */
+function Preview({ text }: { text: string }) {
+  return (
+    <span class="preview soft" title={text.slice(0, 500)}>
+      {text.slice(0, 200)}
+    </span>
+  );
 }
 
 function Amount({ value, text, exact }: { value: number; text: (value: number) => string; exact: string }) {
@@ -286,9 +322,16 @@ function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceR
 function SessionBar({ project, session }: { project: Project; session: string }) {
   return (
     <div class="session-bar">
-      <button type="button" onClick={() => set_query({ session: null })}>
+      <button type="button" onClick={() => set_query({ session: null, view: null })}>
         Chat session {session} <Icon name="close" />
         <span class="off-screen">(show all chat sessions)</span>
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => set_query({ view: query.value.get("view") === "list" ? null : "list" })}
+      >
+        {query.value.get("view") === "list" ? "Show as conversation" : "Show as list"}
       </button>
       <EvalSummary of={{ project, target: "chat_session", target_id: session }} />
     </div>
@@ -310,11 +353,10 @@ export function Traces({ params }: { params: Params }) {
     counted,
     async (signal) => (await list.newest(signal)).filter((row) => row.start_time > newest).length,
   );
-  const evals = use_row_evals(
-    project.data,
-    "trace",
-    rows.map((row) => row.trace_id),
-  );
+  const row_ids = rows.map((row) => row.trace_id);
+  const evals = use_row_evals(project.data, "trace", row_ids);
+  const as_list = session === "" || query.value.get("view") === "list";
+  const texts = use_trace_texts(as_list ? project.data : undefined, row_ids);
   const longest = Math.max(0, ...rows.map((row) => row.duration_ns));
   const open = facets_shown.value === "open";
   const shown_filter = filter_error ? "" : filter;
@@ -322,8 +364,12 @@ export function Traces({ params }: { params: Params }) {
   return (
     <SpanListPage
       list={list}
-      title="Traces"
-      text="One row is one request to the application with all its spans."
+      title={session === "" ? "Traces" : "Chat session"}
+      text={
+        session === ""
+          ? "One row is one request to the application with all its spans."
+          : "What the user and the application wrote, oldest first."
+      }
       actions={
         <>
           <LiveButton state={live} />
@@ -369,51 +415,55 @@ export function Traces({ params }: { params: Params }) {
         )
       }
     >
-      {() => (
-        <Table
-          label="Traces"
-          rows={rows}
-          columns={columns_of(name, longest, evals)}
-          row_id={(row) => row.trace_id}
-          row_title={(row) => row.root_name}
-          on_open={(row) => navigate(trace_page(name, row.trace_id))}
-          on_end={load.more ?? undefined}
-          new_count={new_count}
-          on_show_new={() => void reload_list()}
-          selection_actions={
-            project.data && (can("trace_delete") || can("dataset_write"))
-              ? (chosen, clear) => (
-                  <>
-                    <AddToDatasetButton
-                      project={project.data as Project}
-                      sources={{ kind: "traces", ids: chosen.map((row) => row.trace_id) }}
-                      on_done={clear}
-                    />
-                    {can("trace_delete") && (
-                      <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
-                    )}
-                  </>
-                )
-              : undefined
-          }
-          bar={<ListFilter list={list} />}
-          foot={
-            rows.length > 0 ? (
-              <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "trace")}</p>
-            ) : (
-              <NothingFits list={list}>
-                <Empty
-                  icon="trace"
-                  title="No traces in this range"
-                  text="Choose a longer range, or configure an OpenTelemetry exporter. Traces appear within seconds."
-                >
-                  <SendTrace project={name} />
-                </Empty>
-              </NothingFits>
-            )
-          }
-        />
-      )}
+      {() =>
+        !as_list && project.data && rows.length > 0 ? (
+          <Conversation project={project.data} rows={rows} more={load.more} />
+        ) : (
+          <Table
+            label="Traces"
+            rows={rows}
+            columns={columns_of(name, longest, evals, texts)}
+            row_id={(row) => row.trace_id}
+            row_title={(row) => row.root_name}
+            on_open={(row) => navigate(trace_page(name, row.trace_id))}
+            on_end={load.more ?? undefined}
+            new_count={new_count}
+            on_show_new={() => void reload_list()}
+            selection_actions={
+              project.data && (can("trace_delete") || can("dataset_write"))
+                ? (chosen, clear) => (
+                    <>
+                      <AddToDatasetButton
+                        project={project.data as Project}
+                        sources={{ kind: "traces", ids: chosen.map((row) => row.trace_id) }}
+                        on_done={clear}
+                      />
+                      {can("trace_delete") && (
+                        <DeleteTraces project={project.data as Project} rows={chosen} clear={clear} />
+                      )}
+                    </>
+                  )
+                : undefined
+            }
+            bar={<ListFilter list={list} />}
+            foot={
+              rows.length > 0 ? (
+                <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "trace")}</p>
+              ) : (
+                <NothingFits list={list}>
+                  <Empty
+                    icon="trace"
+                    title="No traces in this range"
+                    text="Choose a longer range, or configure an OpenTelemetry exporter. Traces appear within seconds."
+                  >
+                    <SendTrace project={name} />
+                  </Empty>
+                </NothingFits>
+              )
+            }
+          />
+        )
+      }
     </SpanListPage>
   );
 }

@@ -1,0 +1,109 @@
+#include "telemetry/query/trace_texts.h"
+
+#include "base/text.h"
+#include "telemetry/query/borrowed_texts.h"
+#include "telemetry/span/binary.h"
+
+#include <map>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr size_t longest_trace_text = 2000;
+
+// Long enough for the messages of most calls; what is cut is shown as it is.
+constexpr std::string_view trace_text_columns = "substring(input, 1, 65536), substring(output, 1, 65536)";
+
+// Attributes with the application's own name of what runs, the most particular first.
+constexpr std::string_view title_attributes[] = {"ai.telemetry.functionId", "langfuse.trace.name", "gen_ai.agent.name",
+                                                 "agent.name", "gen_ai.workflow.name"};
+
+std::string title_columns() {
+    std::string sql;
+    for (const std::string_view key : title_attributes) sql += ", attribute_index['" + std::string(key) + "']";
+    return sql;
+}
+
+ClickHouseQuery trace_texts_query(const Scope& scope, const std::vector<std::string>& trace_ids,
+                                  const std::string& sql) {
+    // The times of the traces first, so that few granules are read.
+    ClickHouseQuery query("WITH (SELECT (min(first_ns), max(last_ns)) FROM hone.trace_times WHERE project = "
+                          "{project:String} AND trace_id IN {traces:Array(String)}) AS times SELECT trace_id, " +
+                          sql);
+    query.project = scope.project;
+    query.cancel = scope.cancel.get();
+    query.deadline = scope.deadline;
+    query.bind("project", scope.project).bind("traces", trace_ids);
+    return query;
+}
+
+constexpr std::string_view of_traces = " FROM hone.spans WHERE project = {project:String} AND start_ns >= times.1 AND "
+                                       "start_ns <= times.2 AND trace_id IN {traces:Array(String)} ";
+
+std::string shown_words(std::string_view text, std::string_view role) {
+    return std::string(truncate_utf8(trim(words_of(text, role)), longest_trace_text));
+}
+
+std::string title_of(BinaryReader& reader, const std::string& name) {
+    std::string title;
+    for (size_t i = 0; i < std::size(title_attributes); ++i)
+        if (const auto text = reader.text(); title.empty() && name.find(text) == std::string::npos) title = text;
+    return title.empty() ? name : title;
+}
+
+} // namespace
+
+Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scope,
+                                           const std::vector<std::string>& trace_ids) {
+    std::map<std::string, TraceText> found;
+    const std::string roots = TRY(
+        engine.query(trace_texts_query(scope, trace_ids,
+                                       "toString(name), status = 'error', substring(status_message, 1, 4000), " +
+                                           std::string(trace_text_columns) + title_columns() + std::string(of_traces) +
+                                           "AND parent_id = '' ORDER BY start_ns LIMIT 1 BY trace_id FORMAT "
+                                           "RowBinary")));
+    std::map<std::string, std::string> failures;
+    for (BinaryReader reader(roots); !reader.at_end();) {
+        TraceText text;
+        text.trace_id = reader.bytes(32);
+        const std::string name(reader.text());
+        text.has_failed = reader.number<uint8_t>() != 0;
+        failures[text.trace_id] = reader.text();
+        text.input = shown_words(reader.text(), "user");
+        text.output = shown_words(reader.text(), "assistant");
+        // Of a failed root the reason is more use than the state that it returned.
+        if (text.has_failed && text.output.starts_with('{')) text.output.clear();
+        text.title = title_of(reader, name);
+        found[text.trace_id] = std::move(text);
+    }
+    std::vector<std::string> silent;
+    for (const std::string& id : trace_ids)
+        if (const auto place = found.find(id);
+            place == found.end() || (place->second.input.empty() && place->second.output.empty()))
+            silent.push_back(id);
+    if (!silent.empty()) {
+        const std::string calls = TRY(engine.query(trace_texts_query(
+            scope, silent,
+            "argMinIf(toString(name), start_ns, 1), argMinIf(substring(input, 1, 65536), start_ns, input != ''), "
+            "argMaxIf(substring(output, 1, 65536), start_ns + duration_ns, output != '')" +
+                std::string(of_traces) + "AND kind = 'llm' GROUP BY trace_id FORMAT RowBinary")));
+        for (BinaryReader reader(calls); !reader.at_end();) {
+            const std::string id(reader.bytes(32));
+            TraceText& text = found[id];
+            text.trace_id = id;
+            const std::string name(reader.text());
+            if (text.title.empty()) text.title = name;
+            text.input = shown_words(reader.text(), "user");
+            text.output = shown_words(reader.text(), "assistant");
+        }
+    }
+    std::vector<TraceText> texts;
+    for (auto& [id, text] : found) {
+        if (text.output.empty()) text.output = truncate_utf8(failures[id], longest_trace_text);
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
+} // namespace hone::telemetry

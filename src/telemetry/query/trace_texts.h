@@ -1,0 +1,28 @@
+// What a trace is about, for lists and for the page of a chat session: a title, an input and an output.
+// The root's own words; where it has none, those of the first and the last model call below it, else how it failed.
+// Thread-safe, blocking.
+#pragma once
+
+#include "telemetry/engine/clickhouse.h"
+#include "telemetry/query/span_store.h"
+
+#include <string>
+#include <vector>
+
+namespace hone::telemetry {
+
+struct TraceText {
+    std::string trace_id;
+    std::string title; // the name that the application gave to the agent or the function; else the root's name
+    std::string input; // cut to 2000 bytes, like the output
+    std::string output;
+    bool has_failed = false; // the root
+};
+
+constexpr size_t most_trace_texts = 200;
+
+// `trace_ids` in hexadecimal digits; traces that are not there are left out.
+Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scope,
+                                           const std::vector<std::string>& trace_ids);
+
+} // namespace hone::telemetry

@@ -1,0 +1,129 @@
+#include "telemetry/records/record_log.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "telemetry/span/binary.h"
+
+#include <algorithm>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr uint64_t record_frame_version = 1;
+constexpr Duration record_insert_deadline = std::chrono::seconds(60);
+
+Result<uint64_t> read_position(const std::string& state_file) {
+    if (!file_exists(state_file)) return uint64_t{1};
+    const std::string text = TRY(read_file(state_file));
+    const auto number = parse_integer(trim(text));
+    if (number.ok() && number.value() > 0) return static_cast<uint64_t>(number.value());
+    log(Level::error, "state of the log of records is damaged: it is loaded again from its start",
+        {{"file", state_file}});
+    return uint64_t{1};
+}
+
+} // namespace
+
+std::string encode_record_frame(const RecordFrame& frame) {
+    std::string out;
+    out.reserve(frame.logs.size() + frame.metrics.size() + 32);
+    put_varint(out, record_frame_version);
+    put_text(out, frame.logs);
+    put_text(out, frame.metrics);
+    return out;
+}
+
+Result<RecordFrame> decode_record_frame(std::string_view payload) {
+    BinaryReader reader(payload);
+    if (reader.varint() != record_frame_version) return corrupt("a frame of the log of records has an unknown version");
+    RecordFrame frame;
+    frame.logs = reader.text();
+    frame.metrics = reader.text();
+    if (reader.failed() || !reader.at_end()) return corrupt("a frame of the log of records is malformed");
+    return frame;
+}
+
+Result<std::unique_ptr<RecordLog>> RecordLog::open(RecordLogOptions options, ClickHouse& engine) {
+    std::unique_ptr<RecordLog> made(new RecordLog(std::move(options), engine));
+    made->m_next = TRY(read_position(made->m_options.state_file));
+    made->m_wal = TRY(Wal::open(made->m_options.wal, made->m_next));
+    return made;
+}
+
+RecordLog::~RecordLog() {
+    m_thread = {};
+}
+
+void RecordLog::start() {
+    m_thread = std::jthread([this](std::stop_token stop) { run(stop); });
+}
+
+Result<> RecordLog::append(const RecordFrame& rows) {
+    if (rows.logs.empty() && rows.metrics.empty()) return {};
+    TRY(m_wal->append(encode_record_frame(rows)));
+    return {};
+}
+
+bool RecordLog::wait_loaded(Duration most) {
+    const uint64_t wanted = m_wal->stats().next_sequence;
+    const auto until = std::chrono::steady_clock::now() + most;
+    Lock lock(m_mutex);
+    while (m_next < wanted) {
+        if (std::chrono::steady_clock::now() >= until) return false;
+        m_loaded.wait_until(m_mutex, until);
+    }
+    return true;
+}
+
+Result<bool> RecordLog::step() {
+    const std::scoped_lock step(m_step_mutex);
+    const auto frames = TRY(m_wal->read(m_next, m_options.block_bytes));
+    if (frames.empty()) return false;
+    std::string logs, metrics;
+    for (const Wal::Frame& frame : frames) {
+        const auto rows = decode_record_frame(frame.payload);
+        if (!rows.ok()) { // its checksum is right: a newer version wrote it
+            log(Level::error, "a frame of the log of records is skipped",
+                {{"sequence", frame.sequence}, {"why", rows.error().message}});
+            continue;
+        }
+        logs += rows.value().logs;
+        metrics += rows.value().metrics;
+    }
+    if (m_options.prepare) TRY(m_options.prepare());
+    if (!logs.empty()) TRY(m_engine.insert("hone.logs", std::move(logs), record_insert_deadline));
+    if (!metrics.empty()) TRY(m_engine.insert("hone.metric_points", std::move(metrics), record_insert_deadline));
+    const uint64_t next = frames.back().sequence + 1;
+    TRY(write_file(m_options.state_file, std::to_string(next) + "\n"));
+    {
+        const Lock lock(m_mutex);
+        m_next = next;
+        m_loaded.notify_all();
+    }
+    TRY(m_wal->release(next));
+    return true;
+}
+
+void RecordLog::run(std::stop_token stop) {
+    Duration pause = std::chrono::milliseconds(200);
+    const auto rest = [&](Duration length) {
+        Lock lock(m_mutex);
+        m_loaded.wait_for(m_mutex, stop, length, [] { return false; });
+    };
+    while (!stop.stop_requested()) {
+        if (!m_wal->wait(m_next, std::chrono::hours(1), stop)) continue;
+        rest(m_options.gather);
+        if (stop.stop_requested()) return;
+        const auto loaded = step();
+        if (loaded.ok()) {
+            pause = std::chrono::milliseconds(200);
+            continue;
+        }
+        log(Level::warning, "log records and metrics wait to be loaded", {{"why", loaded.error().message}});
+        rest(pause);
+        pause = std::min<Duration>(pause * 2, std::chrono::seconds(10));
+    }
+}
+
+} // namespace hone::telemetry

@@ -1,0 +1,73 @@
+// A chat session as a conversation: input and output of each of its traces, oldest first.
+
+import type { Project, TraceRow, TraceTextView } from "../../api_types";
+import { money, plural, short_count, span_duration } from "../../lib/format/number";
+import { Content } from "../../parts/content";
+import { State } from "../../parts/state";
+import { Time } from "../../parts/time";
+import { trace_page } from "../addresses";
+import { use_trace_texts } from "./trace_texts";
+
+function Words({ from, text }: { from: "user" | "assistant"; text: string }) {
+  return (
+    <div class={`message role-${from}`}>
+      <div class="message-head">
+        <span class="message-role">{from}</span>
+      </div>
+      <Content text={text} />
+    </div>
+  );
+}
+
+function Turn({ row, text, project }: { row: TraceRow; text: TraceTextView | null | undefined; project: string }) {
+  const title = text?.title || row.root_name || "(no root span)";
+  return (
+    <li class="turn">
+      <div class="turn-head">
+        <a href={trace_page(project, row.trace_id)}>{title}</a>
+        {row.errors > 0 && <State tone="failed" text={plural(row.errors, "error")} />}
+        <span class="spring" />
+        <span class="faint">
+          {span_duration(row.duration_ns)}
+          {row.tokens > 0 && ` · ${short_count(row.tokens)} tokens`}
+          {row.cost_micro_usd > 0 && ` · ${money(row.cost_micro_usd)}`}
+        </span>
+        <Time time={row.start_time} />
+      </div>
+      {text?.input && <Words from="user" text={text.input} />}
+      {text?.output && <Words from="assistant" text={text.output} />}
+      {text !== undefined && !text?.input && !text?.output && (
+        <p class="faint">The trace has no texts. Its spans show what it did.</p>
+      )}
+    </li>
+  );
+}
+
+interface ConversationProps {
+  project: Project;
+  /** Newest first, as the list has them. */
+  rows: TraceRow[];
+  /** Loads earlier turns, if there are any. */
+  more: (() => void) | null;
+}
+
+export function Conversation({ project, rows, more }: ConversationProps) {
+  const texts = use_trace_texts(
+    project,
+    rows.map((row) => row.trace_id),
+  );
+  return (
+    <section class="conversation" aria-label="Conversation of the chat session">
+      {more && (
+        <button type="button" onClick={more}>
+          Show earlier turns
+        </button>
+      )}
+      <ol class="turns">
+        {[...rows].reverse().map((row) => (
+          <Turn key={row.trace_id} row={row} text={texts.get(row.trace_id)} project={project.name} />
+        ))}
+      </ol>
+    </section>
+  );
+}
