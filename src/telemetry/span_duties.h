@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/metrics.h"
+#include "telemetry/engine/merge_state.h"
 #include "telemetry/spans.h"
 
 #include <string>
@@ -25,12 +26,16 @@ public:
 
 private:
     bool holds_nothing() const;
+    void read_merges();
 
     access::Access& m_access;
     Spans& m_spans;
     const Clock& m_clock;
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
+    uint64_t m_merges_read_at = 0;        // the loader's position when they were read last
+    mutable Mutex m_mutex;
+    MergeState m_merges GUARDED_BY(m_mutex);
 };
 
 } // namespace hone::telemetry
