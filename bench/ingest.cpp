@@ -1,6 +1,8 @@
-// Durable ingest of spans of about 3.4 KB from 8 clients, in one process with the load generator, beside three
-// baselines of the same run: decoding only, the engine's own bulk insert of the same rows, sequential write and sync.
-//   bench_ingest [spans]          prints one JSON object
+// Durable ingest of spans of about 3.6 KB from 8 clients, in one process with the load generator, beside baselines of
+// the same run: decoding only, the engine's own bulk insert of the same rows, sequential write and sync, and a copy in
+// memory. CPU by stage, disk at its peak and after merges, latency of 1 and 64 clients.
+//   bench_ingest [spans [real|repetitive [quick]]]     prints one JSON object; quick: only the full speed
+#include "bench/agent_spans.h"
 #include "bench/machine_state.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
@@ -14,7 +16,9 @@
 #include <cstdio>
 #include <deque>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sys/resource.h>
 #include <thread>
@@ -44,6 +48,29 @@ double own_cpu() {
            static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+// Seconds of each thread of a process, by the thread's name.
+std::map<std::string, double> thread_cpu(const std::string& process) {
+    std::map<std::string, double> seconds;
+    std::error_code failed;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + process + "/task", failed)) {
+        std::ifstream file(task.path() / "stat");
+        std::string text((std::istreambuf_iterator<char>(file)), {});
+        const size_t open = text.find('('), close = text.rfind(')');
+        if (open == std::string::npos || close == std::string::npos) continue;
+        long user = 0, system = 0;
+        std::sscanf(text.c_str() + close + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &system);
+        seconds[text.substr(open + 1, close - open - 1)] +=
+            static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+    }
+    return seconds;
+}
+
+double cpu_of(const std::map<std::string, double>& threads, std::string_view name) {
+    double sum = 0;
+    for (const auto& [thread, seconds] : threads) sum += thread.starts_with(name) ? seconds : 0;
+    return sum;
+}
+
 double process_cpu(int pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -66,12 +93,16 @@ struct Load {
     size_t bytes = 0;
 };
 
+bool is_repetitive = false;
+
 Load make_load(size_t spans, int64_t start_ns, uint64_t seed = 42) {
-    bench::SpanGenerator generator(seed);
+    bench::SpanGenerator repetitive(seed);
+    bench::AgentSpans agents(seed);
     Load load;
     while (load.spans < spans) {
-        const otlp::Batch batch = generator.batch(256, start_ns, 1'000'000, 20);
-        start_ns += 256'000'000;
+        const otlp::Batch batch = is_repetitive ? repetitive.batch(256, start_ns, 1'000'000, 20)
+                                                : agents.batch(100, start_ns, 1'000'000, "bench");
+        start_ns += static_cast<int64_t>(batch.spans.size()) * 1'000'000;
         load.spans += batch.spans.size();
         load.requests.push_back(otlp::encode_batch(otlp::Encoding::protobuf, batch));
         load.bytes += load.requests.back().size();
@@ -89,14 +120,30 @@ void append_rows(const std::string& body, const Prices& prices, std::string& row
         append_span_row(rows, normalise(batch.value(), span, prices), "project_raw", 1);
 }
 
-// Decode, normalise and encode, on one thread.
-double decode_all(const Load& load, const Prices& prices) {
+// On one thread: decoding alone, then with normalising and writing the row.
+double decode_all(const Load& load) {
+    const Moment begin = std::chrono::steady_clock::now();
+    size_t spans = 0;
+    for (const std::string& body : load.requests) spans += otlp::decode_protobuf(body).value().spans.size();
+    return spans == load.spans ? seconds_since(begin) : 0;
+}
+
+double decode_and_normalise_all(const Load& load, const Prices& prices) {
     std::string rows;
     const Moment begin = std::chrono::steady_clock::now();
     for (const std::string& body : load.requests) {
         rows.clear();
         append_rows(body, prices, rows);
     }
+    return seconds_since(begin);
+}
+
+double copy_all(const Load& load) {
+    std::vector<char> copy(load.bytes);
+    std::fill(copy.begin(), copy.end(), '\1'); // its pages are there
+    const Moment begin = std::chrono::steady_clock::now();
+    size_t at = 0;
+    for (const std::string& body : load.requests) at += body.copy(copy.data() + at, body.size());
     return seconds_since(begin);
 }
 
@@ -166,18 +213,94 @@ std::string to_json(Steady& steady) {
     return text;
 }
 
+struct Sent {
+    double seconds = 0; // until the last acknowledgement
+    size_t failures = 0;
+    std::vector<double> ack_ms;
+};
+
+// Each client sends its next request when the one before is acknowledged.
+Sent send_all(Telemetry& telemetry, const Load& load, size_t clients) {
+    std::atomic<size_t> next = 0, failures = 0;
+    std::vector<std::vector<double>> latencies(clients);
+    const Moment begin = std::chrono::steady_clock::now();
+    {
+        std::vector<std::jthread> threads;
+        for (size_t c = 0; c < clients; ++c)
+            threads.emplace_back([&, c] {
+                for (size_t i = 0; (i = next++) < load.requests.size();) {
+                    const Moment sent = std::chrono::steady_clock::now();
+                    const auto answer = telemetry.ingest({load.requests[i], "application/x-protobuf", "", "", "space"});
+                    if (answer.status != 200) ++failures;
+                    latencies[c].push_back(seconds_since(sent) * 1e3);
+                }
+            });
+    }
+    Sent sent{seconds_since(begin), failures, {}};
+    for (const auto& list : latencies) sent.ack_ms.insert(sent.ack_ms.end(), list.begin(), list.end());
+    return sent;
+}
+
+std::string latency_json(Sent& sent, double spans) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "{\"spans_per_second\":%.0f,\"ack_ms_p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f}",
+                  spans / sent.seconds, percentile(sent.ack_ms, 0.5), percentile(sent.ack_ms, 0.99),
+                  percentile(sent.ack_ms, 1.0));
+    return text;
+}
+
+double ask_number(Telemetry& telemetry, const std::string& sql) {
+    const auto text = telemetry.engine().query(ClickHouseQuery(sql + " FORMAT TSV"));
+    return text.ok() ? std::atof(text.value().c_str()) : 0;
+}
+
+double bytes_of_parts(Telemetry& telemetry, std::string_view which) {
+    return ask_number(telemetry, "SELECT sum(bytes_on_disk) FROM system.parts WHERE database = 'hone' AND table = "
+                                 "'spans'" +
+                                     std::string(which));
+}
+
+// The most that all parts took together, old ones included, while it lives.
+class DiskPeak {
+public:
+    explicit DiskPeak(Telemetry& telemetry)
+        : m_thread([this, &telemetry](std::stop_token stop) {
+              while (!stop.stop_requested()) {
+                  m_bytes = std::max(m_bytes.load(), bytes_of_parts(telemetry, ""));
+                  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+              }
+          }) {}
+    double bytes() const { return m_bytes; }
+
+private:
+    std::atomic<double> m_bytes = 0;
+    std::jthread m_thread; // last
+};
+
+void wait_for_quiet(Telemetry& telemetry) {
+    for (int quiet = 0, waited = 0; quiet < 4 && waited < 600; ++waited) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        quiet = ask_number(telemetry, "SELECT count() FROM system.merges") == 0 ? quiet + 1 : 0;
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const bench::MachineState state;
-    const size_t wanted = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 100'000;
+    const size_t wanted = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 200'000;
+    is_repetitive = argc > 2 && std::string_view(argv[2]) == "repetitive";
+    const bool is_quick = argc > 3 && std::string_view(argv[3]) == "quick";
     SystemClock clock;
     TemporaryDirectory directory;
     AnyProject projects;
     const Load load = make_load(wanted, to_ns(clock.now()) - 3'600'000'000'000);
+    const double n = static_cast<double>(load.spans);
     const Prices prices = Prices::built_in();
-    const double decode_seconds = decode_all(load, prices);
-    const double write_seconds = write_and_sync(directory / "plain", load);
+    const double decode_seconds = decode_all(load);
+    const double both_seconds = decode_and_normalise_all(load, prices);
+    const double write_seconds = write_and_sync(directory / "plain", load), copy_seconds = copy_all(load);
 
     TelemetryOptions options;
     options.directory = directory / "telemetry";
@@ -188,71 +311,89 @@ int main(int argc, char** argv) {
     }
     Telemetry& telemetry = *opened.value();
     const int engine_pid = telemetry.engine_process()->pid();
-    const int64_t idle_engine_mb = resident_mb(std::to_string(engine_pid));
+    const std::string engine_name = std::to_string(engine_pid);
+    const int64_t idle_engine_mb = resident_mb(engine_name);
 
     // The engine alone: the same rows, in blocks of about 20,000; making the rows is not counted.
-    double raw_seconds = 0;
-    const double raw_engine_cpu = process_cpu(engine_pid);
-    const size_t requests_per_block = std::max<size_t>(1, 20'000 * load.requests.size() / load.spans);
-    for (size_t from = 0; from < load.requests.size(); from += requests_per_block) {
-        std::string block;
-        for (size_t i = from; i < std::min(from + requests_per_block, load.requests.size()); ++i)
-            append_rows(load.requests[i], prices, block);
-        const Moment raw_begin = std::chrono::steady_clock::now();
-        if (!telemetry.engine().insert("hone.spans", block, std::chrono::minutes(5)).ok()) return 1;
-        raw_seconds += seconds_since(raw_begin);
+    double raw_seconds = 0, raw_cpu = 0;
+    if (!is_quick) {
+        const double raw_engine_cpu = process_cpu(engine_pid);
+        const size_t requests_per_block = std::max<size_t>(1, 20'000 * load.requests.size() / load.spans);
+        for (size_t from = 0; from < load.requests.size(); from += requests_per_block) {
+            std::string block;
+            for (size_t i = from; i < std::min(from + requests_per_block, load.requests.size()); ++i)
+                append_rows(load.requests[i], prices, block);
+            const Moment raw_begin = std::chrono::steady_clock::now();
+            if (!telemetry.engine().insert("hone.spans", block, std::chrono::minutes(5)).ok()) return 1;
+            raw_seconds += seconds_since(raw_begin);
+        }
+        raw_cpu = process_cpu(engine_pid) - raw_engine_cpu;
+        wait_for_quiet(telemetry);
+        const double day = ask_number(telemetry, "SELECT min(toInt64(partition)) FROM system.parts WHERE database = "
+                                                 "'hone' AND table = 'spans' AND active");
+        ClickHouseQuery drop("ALTER TABLE hone.spans DROP PARTITION " + std::to_string(static_cast<int64_t>(day)));
+        if (!telemetry.engine().query(drop).ok()) return 1;
     }
-    const double raw_cpu = process_cpu(engine_pid) - raw_engine_cpu;
 
     const double cpu_begin = own_cpu(), engine_cpu_begin = process_cpu(engine_pid);
-    std::atomic<size_t> next = 0, failures = 0;
-    std::vector<std::vector<double>> latencies(8);
+    const auto own_threads = thread_cpu("self"), engine_threads = thread_cpu(engine_name);
+    std::optional<DiskPeak> peak(telemetry);
     const Moment begin = std::chrono::steady_clock::now();
-    {
-        std::vector<std::jthread> clients;
-        for (size_t c = 0; c < 8; ++c)
-            clients.emplace_back([&, c] {
-                for (size_t i = 0; (i = next++) < load.requests.size();) {
-                    const Moment sent = std::chrono::steady_clock::now();
-                    const auto answer = telemetry.ingest({load.requests[i], "application/x-protobuf", "", "", "space"});
-                    if (answer.status != 200) ++failures;
-                    latencies[c].push_back(seconds_since(sent) * 1e3);
-                }
-            });
-    }
-    const double ack_seconds = seconds_since(begin);
+    Sent sent = send_all(telemetry, load, 8);
     if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, std::chrono::minutes(10))) return 1;
     const double loaded_seconds = seconds_since(begin);
     const double cpu = own_cpu() - cpu_begin, engine_cpu = process_cpu(engine_pid) - engine_cpu_begin;
-    std::vector<double> all;
-    for (const auto& list : latencies) all.insert(all.end(), list.begin(), list.end());
-    ClickHouseQuery disk("SELECT toString(sum(bytes_on_disk) / sum(rows)) FROM system.parts WHERE database = 'hone' "
-                         "AND table = 'spans' AND active FORMAT TSV");
-    const auto bytes_per_span = telemetry.engine().query(disk);
-    const double n = static_cast<double>(load.spans);
-    const int64_t busy_engine_mb = resident_mb(std::to_string(engine_pid)), busy_server_mb = resident_mb("self");
-    std::string steady; // at shares of what was loaded while 8 clients sent as fast as they could
-    for (const double share : {0.25, 0.5, 0.75}) {
-        auto measured = at_rate(telemetry, share * n / loaded_seconds, to_ns(clock.now()), 43 + steady.size());
-        if (!measured) return 1;
-        steady += (steady.empty() ? "" : ",\n  ") + to_json(*measured);
+    const auto own_after = thread_cpu("self"), engine_after = thread_cpu(engine_name);
+    const double merging = cpu_of(engine_after, "MergeMutate") - cpu_of(engine_threads, "MergeMutate");
+    const double logging = cpu_of(own_after, "span-log") - cpu_of(own_threads, "span-log");
+    const double loading = cpu_of(own_after, "span-loader") - cpu_of(own_threads, "span-loader");
+    const double parts = ask_number(telemetry, "SELECT count() FROM system.parts WHERE database = 'hone' AND table = "
+                                               "'spans' AND active");
+    const int64_t busy_engine_mb = resident_mb(engine_name), busy_server_mb = resident_mb("self");
+    wait_for_quiet(telemetry);
+    const double peak_bytes = peak->bytes();
+    peak.reset();
+    const double settled_cpu = process_cpu(engine_pid) - engine_cpu_begin;
+    const double bytes = bytes_of_parts(telemetry, " AND active");
+
+    std::string connections, steady; // steady: at shares of what was loaded while 8 clients sent as fast as they could
+    if (!is_quick) {
+        for (const auto& [clients, spans] : {std::pair<size_t, size_t>{1, 30'000}, {64, 150'000}}) {
+            const Load more = make_load(spans, to_ns(clock.now()), 1000 + clients);
+            Sent each = send_all(telemetry, more, clients);
+            if (each.failures > 0) return 1;
+            connections += (connections.empty() ? "\"" : ",\"") + std::to_string(clients) +
+                           "\":" + latency_json(each, static_cast<double>(more.spans));
+            if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, std::chrono::minutes(10)))
+                return 1;
+        }
+        for (const double share : {0.25, 0.5, 0.75}) {
+            auto measured = at_rate(telemetry, share * n / loaded_seconds, to_ns(clock.now()), 43 + steady.size());
+            if (!measured) return 1;
+            steady += (steady.empty() ? "" : ",\n  ") + to_json(*measured);
+        }
     }
     std::printf(
-        "{\"spans\":%zu,\"bytes_per_span_sent\":%.0f,\"failures\":%zu,\n"
+        "{\"spans\":%zu,\"text\":\"%s\",\"bytes_per_span_sent\":%.0f,\"failures\":%zu,\n"
         " \"spans_per_second_acknowledged\":%.0f,\"spans_per_second_loaded\":%.0f,\"cpu_us_per_span_server\":%.1f,"
-        "\"cpu_us_per_span_engine\":%.1f,\n"
-        " \"ack_ms_p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f,\"disk_bytes_per_span\":%.0f,\n"
+        "\"cpu_us_per_span_engine\":%.1f,\"cpu_us_per_span_engine_after_merges\":%.1f,\n"
+        " \"stages_cpu_us_per_span\":{\"decode\":%.1f,\"normalise\":%.1f,\"log\":%.1f,\"load\":%.1f,\"insert\":%.1f,"
+        "\"merge\":%.1f,\"merge_after\":%.1f},\n"
+        " \"ack_ms_p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f,\"connections\":{%s},\n"
+        " \"disk_bytes_per_span\":%.0f,\"disk_bytes_per_span_peak\":%.0f,\"parts_when_loaded\":%.0f,\n"
         " \"baseline_decode_spans_per_second\":%.0f,\"baseline_engine_spans_per_second\":%.0f,\"baseline_engine_cpu_us_"
-        "per_span\":%.1f,"
-        "\"baseline_write_sync_spans_per_second\":%.0f,\n"
+        "per_span\":%.1f,\"baseline_write_sync_spans_per_second\":%.0f,\"baseline_copy_spans_per_second\":%.0f,\n"
         " \"all_visible_seconds_after_last_ack\":%.1f,\"steady\":[%s],\n"
         " \"ratio_to_engine\":%.2f,\"engine_rss_mb_idle\":%lld,\"engine_rss_mb\":%lld,\"server_rss_mb\":%lld,\n "
         "\"machine\":%s}\n",
-        load.spans, static_cast<double>(load.bytes) / n, failures.load(), n / ack_seconds, n / loaded_seconds,
-        cpu / n * 1e6, engine_cpu / n * 1e6, percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1.0),
-        bytes_per_span.ok() ? std::atof(bytes_per_span.value().c_str()) : 0, n / decode_seconds, n / raw_seconds,
-        raw_cpu / n * 1e6, n / write_seconds, loaded_seconds - ack_seconds, steady.c_str(),
+        load.spans, is_repetitive ? "repetitive" : "real", static_cast<double>(load.bytes) / n, sent.failures,
+        n / sent.seconds, n / loaded_seconds, cpu / n * 1e6, engine_cpu / n * 1e6, settled_cpu / n * 1e6,
+        decode_seconds / n * 1e6, (both_seconds - decode_seconds) / n * 1e6, logging / n * 1e6, loading / n * 1e6,
+        (engine_cpu - merging) / n * 1e6, merging / n * 1e6, (settled_cpu - engine_cpu) / n * 1e6,
+        percentile(sent.ack_ms, 0.5), percentile(sent.ack_ms, 0.99), percentile(sent.ack_ms, 1.0), connections.c_str(),
+        bytes / n, peak_bytes / n, parts, n / both_seconds, is_quick ? 0.0 : n / raw_seconds, raw_cpu / n * 1e6,
+        n / write_seconds, n / copy_seconds, loaded_seconds - sent.seconds, steady.c_str(),
         raw_seconds / loaded_seconds, static_cast<long long>(idle_engine_mb), static_cast<long long>(busy_engine_mb),
         static_cast<long long>(busy_server_mb), json::print(state.report()).c_str());
-    return failures == 0 ? 0 : 1;
+    return sent.failures == 0 ? 0 : 1;
 }

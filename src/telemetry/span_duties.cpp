@@ -33,8 +33,26 @@ Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
     return m_spans.retention.delete_project(project.text());
 }
 
+// Only after spans were loaded, or while parts are merged: reading keeps the engine from its rest.
+void SpanDuties::read_merges() {
+    const auto* engine = m_spans.telemetry.engine_process();
+    const uint64_t position = m_spans.telemetry.loader().next_sequence();
+    bool is_merging = false;
+    {
+        const Lock lock(m_mutex);
+        is_merging = m_merges.merges > 0;
+    }
+    if ((engine && !engine->is_running()) || (position == m_merges_read_at && !is_merging)) return;
+    const auto state = read_merge_state(m_spans.telemetry.engine());
+    if (!state.ok()) return; // an outside ClickHouse may not show its parts
+    m_merges_read_at = position;
+    const Lock lock(m_mutex);
+    m_merges = state.value();
+}
+
 Result<> SpanDuties::step() {
     if (holds_nothing()) return {};
+    read_merges();
     const auto* engine = m_spans.telemetry.engine_process();
     const bool runs = engine == nullptr || engine->is_running();
     const Duration every = runs ? Duration(std::chrono::hours(1)) : Duration(std::chrono::hours(24));
@@ -91,6 +109,14 @@ void SpanDuties::metrics(MetricsWriter& out) const {
         out.gauge("engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
         out.counter("engine_starts_total", "Starts of the span engine.", engine->starts());
     }
+    const Lock lock(m_mutex);
+    out.gauge("span_parts", "Parts of the table of spans that queries read.", m_merges.parts);
+    out.gauge("span_parts_unmerged", "Of these, parts as they were inserted.", m_merges.unmerged_parts);
+    out.gauge("span_parts_most_in_a_day", "Parts of the day that has the most.", m_merges.most_parts_a_day);
+    out.gauge("span_parts_unmerged_oldest_seconds", "Age of the oldest part that was never merged.",
+              m_merges.oldest_unmerged_seconds);
+    out.gauge("span_parts_replaced_bytes", "Disk used by parts that merges have replaced.", m_merges.replaced_bytes);
+    out.gauge("span_merges", "Merges of parts of spans that run.", m_merges.merges);
 }
 
 } // namespace hone::telemetry

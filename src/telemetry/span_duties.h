@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/metrics.h"
+#include "telemetry/engine/merge_state.h"
 #include "telemetry/spans.h"
 
 #include <functional>
@@ -32,6 +33,7 @@ public:
 
 private:
     bool holds_nothing() const;
+    void read_merges();
 
     access::Access& m_access;
     Spans& m_spans;
@@ -39,6 +41,9 @@ private:
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
     KeptTraces m_kept_traces;
+    uint64_t m_merges_read_at = 0;        // the loader's position when they were read last
+    mutable Mutex m_mutex;
+    MergeState m_merges GUARDED_BY(m_mutex);
 };
 
 } // namespace hone::telemetry

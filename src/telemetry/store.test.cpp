@@ -1,6 +1,7 @@
 // The store on the real engine: one engine process for the whole file.
 #include "otlp/decode.h"
 #include "otlp/encode.h"
+#include "telemetry/engine/project_views.h"
 #include "telemetry/engine/schema.h"
 #include "telemetry/span/span_row.h"
 #include "telemetry/store_fixture.h"
@@ -81,6 +82,68 @@ TEST_CASE("a span is exported exactly as it was sent") {
     REQUIRE(sent.ok());
     CHECK(otlp::encode_batch(otlp::Encoding::json, exported.value()) ==
           otlp::encode_batch(otlp::Encoding::json, sent.value()));
+}
+
+TEST_CASE("a text that a span repeats is stored once and read in full") {
+    Fixture& f = fixture();
+    const std::string question =
+        "Where is order 77, \"the blue one\"? It was to arrive on Monday, and today is Wednesday.";
+    const std::string answer =
+        "It is on its way: the parcel left our house this morning, and a driver brings it tomorrow.";
+    const std::string input = R"({"messages":[{"role":"user","content":)" + quote_json(question) + "}]}";
+    const std::string attributes =
+        text_attribute("input.value", input) + "," + text_attribute("output.value", answer) + "," +
+        text_attribute("llm.input_messages.0.message.content", question) + "," +
+        text_attribute("llm.output_messages.0.message.content", answer) + "," +
+        text_attribute("note", R"({"$slice":["input",0,9]})") +
+        R"(,{"key":"map","value":{"kvlistValue":{"values":[{"key":"$slice","value":{"arrayValue":)"
+        R"({"values":[{"stringValue":"input"},{"intValue":"0"},{"intValue":"9"}]}}}]}}})";
+    const std::string body = request({{61, 1, 0, base_ns, 1'000'000, "chat", attributes, 0}});
+    REQUIRE(f.send_json("slices", body).status == 200);
+    f.wait();
+    ClickHouseQuery stored("SELECT attributes FROM hone.spans WHERE project = 'project_slices' FORMAT TSVRaw");
+    auto text = f.telemetry->engine().query(stored);
+    REQUIRE(text.ok());
+    CHECK(text.value().find(R"("llm.input_messages.0.message.content":{"$slice":["input_json",)") != std::string::npos);
+    CHECK(text.value().find(R"("llm.output_messages.0.message.content":{"$slice":["output",0,)") != std::string::npos);
+    CHECK(text.value().find("Wednesday") == std::string::npos);
+
+    auto payload = f.store().span_payload("project_slices", hex_number(61, 32), hex_number(1, 16));
+    REQUIRE(payload.ok());
+    auto exported = to_otlp({payload.value()});
+    auto sent = otlp::decode_json(body);
+    REQUIRE(exported.ok());
+    CHECK(otlp::encode_batch(otlp::Encoding::json, exported.value()) ==
+          otlp::encode_batch(otlp::Encoding::json, sent.value()));
+
+    // In SQL that people write.
+    ProjectViews views(f.telemetry->engine());
+    auto database = views.open("project_slices");
+    REQUIRE_MESSAGE(database.ok(), (database.ok() ? "" : database.error().message));
+    const auto ask = [&](const std::string& expression) {
+        ClickHouseQuery query("SELECT " + expression + " FROM spans FORMAT TSVRaw");
+        query.as_reader = true;
+        query.database = database.value();
+        auto found = f.telemetry->engine().query(query);
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        return std::string(trim(found.value()));
+    };
+    CHECK(ask("JSONExtractString(attributes, 'llm.input_messages.0.message.content')") == question);
+    CHECK(ask("JSONExtractString(attributes, 'llm.output_messages.0.message.content')") == answer);
+    CHECK(ask("JSONExtractString(attributes, 'note')") == R"({"$slice":["input",0,9]})");
+    CHECK(ask("JSONExtractRaw(attributes, 'map')") == R"({"$map":{"$slice":["input",0,9]}})");
+    CHECK(ask("count()") == "1");
+
+    // In filters.
+    const auto count = [&](const std::string& filter) {
+        ListSpans list;
+        list.scope = scope_of("slices", filter);
+        auto page = f.store().list_spans(list);
+        REQUIRE_MESSAGE(page.ok(), (page.ok() ? "" : page.error().message));
+        return page.value().spans.size();
+    };
+    CHECK(count(R"(attributes["llm.input_messages.0.message.content"] ~ "blue one")") == 1);
+    CHECK(count(R"(attributes["llm.input_messages.0.message.content"] ~ "green one")") == 0);
 }
 
 TEST_CASE("the same span again changes nothing; a changed span replaces the old one") {

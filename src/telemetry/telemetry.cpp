@@ -41,7 +41,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
         connection.engine = &*telemetry->m_engine;
     }
     telemetry->m_clickhouse.emplace(std::move(connection));
-    telemetry->m_store.emplace(*telemetry->m_clickhouse);
+    telemetry->m_store.emplace(*telemetry->m_clickhouse, &telemetry->m_recent);
 
     options.loader.state_file = options.directory + "/loader.state";
     options.wal.directory = options.directory + "/wal";
@@ -55,7 +55,10 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
         return {};
     };
     telemetry->m_tail.emplace([raw = telemetry.get()] { return raw->store(); });
-    options.loader.loaded = [raw = telemetry.get()](std::span<const SpanRowHead> rows) { raw->m_tail->loaded(rows); };
+    options.loader.loaded = [raw = telemetry.get()](std::span<const SpanRowHead> rows) {
+        raw->m_recent.add(rows);
+        raw->m_tail->loaded(rows);
+    };
     telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state), clock);
     Prices prices = Prices::built_in();
     TRY(prices.add(options.price_lines));

@@ -76,6 +76,7 @@ private:
     EngineProcessOptions m_engine_options;
     std::optional<EngineProcess> m_engine;
     std::optional<ClickHouse> m_clickhouse;
+    RecentSpans m_recent;
     std::optional<SpanStore> m_store;
     Mutex m_schema_mutex;
     bool m_has_schema GUARDED_BY(m_schema_mutex) = false;

@@ -19,7 +19,7 @@ def attack(name, sql, expect="refused", statuses=None):
 DEEP = 900
 # seen on the running binary
 attack("a transformer's lambda with settings", "SELECT * APPLY(x -> (SELECT groupArray(input) FROM hone.spans SETTINGS log_comment='*')) FROM (SELECT 1 AS a)")
-attack("a transformer's lambda over all text tokens", "SELECT * APPLY(x -> (SELECT groupArray(token) FROM mergeTreeTextIndex(hone, spans, input_index))) FROM (SELECT 1 AS a)")
+attack("a transformer's lambda over all text tokens", "SELECT * APPLY(x -> (SELECT groupArray(token) FROM mergeTreeTextIndex(hone, spans, input_words))) FROM (SELECT 1 AS a)")
 attack("a transformer's lambda over running queries", "SELECT * APPLY(x -> (SELECT groupArray(query) FROM system.processes)) FROM (SELECT 1 AS a)")
 attack("three statements behind a comment of two slashes", "SELECT 1 // '\n); SELECT 'x' INTO OUTFILE '{outfile}' FORMAT TSV; SELECT * FROM (SELECT 2 // '\n")
 attack("two slashes hide the rest", "SELECT 1 // '\n, (SELECT groupArray(input) FROM hone.spans)", "answered")
@@ -85,7 +85,7 @@ attack("a pattern with a line of the tree", "SELECT COLUMNS('a\nPROJECTION COLUM
 attack("a type that looks like the tree", "SELECT CAST(file('x'), 'Tuple(`a, function_name: plus` String)')")
 # table functions
 for f in ["file('/etc/passwd', 'CSV', 'a String')", "url('http://127.0.0.1:1/', 'CSV', 'a String')", "s3('http://127.0.0.1:1/x', 'CSV')", "remote('127.0.0.1', 'hone.spans')", "remoteSecure('127.0.0.1', hone.spans)", "cluster('x', hone.spans)",
-          "clusterAllReplicas('x', system.one)", "merge('hone', 'spans')", "merge('.*', '.*')", "merge(REGEXP('hone.*'), 'spans')", "mergeTreeIndex('hone', 'spans')", "mergeTreeTextIndex('hone', 'spans', 'input_index')", "mergeTreeProjection(hone, spans, x)",
+          "clusterAllReplicas('x', system.one)", "merge('hone', 'spans')", "merge('.*', '.*')", "merge(REGEXP('hone.*'), 'spans')", "mergeTreeIndex('hone', 'spans')", "mergeTreeTextIndex('hone', 'spans', 'input_words')", "mergeTreeProjection(hone, spans, x)",
           "mergeTreeAnalyzeIndexes(hone, spans)", "numbers(10)", "numbers(10000000000)", "numbers_mt(1)", "zeros(1)", "generateRandom('a String', 1, 10, 2)", "generateSeries(0, 10)", "generate_series(0, 10)", "loop(hone.spans)", "view(SELECT * FROM hone.spans)",
           "viewIfPermitted(SELECT * FROM hone.spans ELSE null('a Int8'))", "viewExplain('EXPLAIN', '', (SELECT 1))", "values('a Int8', 1)", "null('a Int8')", "input('a Int8')", "format(CSV, '1,2')", "executable('x', 'CSV', 'a String')", "dictionary('x')",
           "mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')", "postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')", "sqlite('/x', 'y')", "mongodb('127.0.0.1:1', 'a', 'b', 'c', 'd', 'a String')", "redis('127.0.0.1:1', 'k', 'k String')", "jdbc('x', 'y', 'z')", "odbc('x', 'y', 'z')",

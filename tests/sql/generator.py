@@ -26,7 +26,7 @@ FOREIGN = ["{other}.spans", "{other}.evals", "{other}.traces", "`{other}`.`spans
            "system.query_log", "`system`.one", "SYSTEM.processes", "information_schema.tables", "INFORMATION_SCHEMA.COLUMNS", "trace_times", "default.spans",
            "_temporary_and_external_tables.x", "`spans `", "spans.spans"]
 TABLE_FUNCTIONS = ["numbers(3)", "merge('hone', '.*')", "merge(REGEXP('hone.*'), 'spans')", "mergeTreeIndex('hone', 'spans')",
-                   "mergeTreeTextIndex('hone', 'spans', 'input_index')", "view(SELECT * FROM hone.spans)", "remote('127.0.0.1', hone.spans)", "values('a String', 'x')",
+                   "mergeTreeTextIndex('hone', 'spans', 'input_words')", "view(SELECT * FROM hone.spans)", "remote('127.0.0.1', hone.spans)", "values('a String', 'x')",
                    "loop(hone.spans)", "file('/etc/passwd', 'LineAsString')", "url('http://127.0.0.1:1/', 'LineAsString')", "generateRandom('a String')",
                    "format(JSONEachRow, '{}')", "null('a String')", "viewExplain('EXPLAIN', '', (SELECT 1))", "fuzzQuery('SELECT 1')", "dictionary('x')"]
 SETTINGS = ["log_comment = '*'", "readonly = 0", "max_threads = 1", "enable_analyzer = 0", "max_memory_usage = 0", "additional_table_filters = {'hone.spans': '1'}",

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/span/message_json.h"
+#include "telemetry/span/text_slices.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -63,10 +64,11 @@ std::string condition_of_slice(const Slice& slice) {
 constexpr std::string_view messages_sql =
     "if(kind = 'llm', if(startsWith(input, '['), JSONExtractArrayRaw(input), JSONExtractArrayRaw(input, 'messages')), "
     "[])";
-constexpr std::string_view tools_sql =
-    "if(kind = 'llm', arrayConcat(arrayMap(pair -> pair.2, arrayFilter(pair -> startsWith(pair.1, 'llm.tools.') OR "
-    "pair.1 = 'gen_ai.tool.definitions', JSONExtractKeysAndValues(attributes, 'String'))), "
-    "JSONExtractArrayRaw(input, 'tools')), [])";
+std::string tools_sql() {
+    return "if(kind = 'llm', arrayConcat(arrayMap(pair -> pair.2, arrayFilter(pair -> startsWith(pair.1, 'llm.tools.') "
+           "OR pair.1 = 'gen_ai.tool.definitions', JSONExtractKeysAndValues(" +
+           telemetry::full_attributes_sql() + ", 'String'))), JSONExtractArrayRaw(input, 'tools')), [])";
+}
 constexpr int64_t head_messages = 3;
 
 class Reader {
@@ -87,7 +89,7 @@ public:
             "'(max_steps|max_iterations|max_turns|recursion_limit)$'), mapKeys(attribute_index))]) FROM (SELECT *, "
             "if(exception_message != '', exception_message, status_message) AS text, {1} AS parts, {2} AS schemas FROM "
             "hone.spans WHERE {3}) ORDER BY start_ns, span_id LIMIT {4})",
-            head_messages, messages_sql, tools_sql, condition_of_slice(slice), most_spans);
+            head_messages, messages_sql, tools_sql(), condition_of_slice(slice), most_spans);
         return m_survey.query(sql, [&](const ResultRow& row) { take(row); });
     }
 
@@ -112,7 +114,7 @@ private:
         const std::string schemas = fmt::format(
             "SELECT * FROM (SELECT cityHash64(schemas) AS hash, any(schemas) FROM (SELECT {0} AS schemas FROM "
             "hone.spans WHERE {1} AND kind = 'llm') WHERE notEmpty(schemas) GROUP BY hash LIMIT 300)",
-            tools_sql, condition_of_slice(slice));
+            tools_sql(), condition_of_slice(slice));
         return m_survey.query(schemas, [&](const ResultRow& row) {
             const uint64_t hash = hash_of(row, 0);
             if (m_tools.contains(hash)) return;

@@ -190,13 +190,13 @@ Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,
 }
 
 Result<> ChdbConnection::insert(const std::string& sql, const std::string& format,
-                                const std::function<Result<std::string>()>& next) {
+                                const std::function<Result<std::string_view>()>& next) {
     void* stream = m_functions->insert_begin(*static_cast<void**>(m_handle), sql.c_str(), format.c_str());
     if (!stream) return engine_error(nullptr);
     const std::unique_ptr<void, void (*)(void*)> owner(stream, m_functions->insert_destroy);
     if (const char* error = m_functions->insert_error(stream)) return engine_error(error);
     for (;;) {
-        const std::string piece = TRY(next());
+        const std::string_view piece = TRY(next());
         if (piece.empty()) break;
         if (m_functions->insert_append(stream, piece.data(), piece.size()) != 0)
             return engine_error(m_functions->insert_error(stream));

@@ -41,7 +41,7 @@ public:
     Result<> stream(std::string_view sql, const std::string& format, const std::function<bool(std::string_view)>& take);
     // Rows in `format` from `next`, which returns an empty piece at the end. Never through query(): that loses rows.
     Result<> insert(const std::string& sql, const std::string& format,
-                    const std::function<Result<std::string>()>& next);
+                    const std::function<Result<std::string_view>()>& next);
 
 private:
     const ChdbFunctions* m_functions;

@@ -131,7 +131,7 @@ ClickHouse::ClickHouse(ClickHouseOptions options)
           return client;
       }()) {}
 
-Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
+Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string* insert_rows,
                                              const std::function<Result<>(std::string_view)>& take) {
     if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
         return unavailable("SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
@@ -141,7 +141,7 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     request.method = "POST";
     std::string arguments = query.as_reader ? "readonly=1" : "log_comment=" + percent_encode(query.project);
     if (!query.database.empty()) arguments += "&database=" + percent_encode(query.database);
-    if (is_insert) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
+    if (insert_rows) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
     for (const auto& [name, value] : query.parameters) arguments += "&param_" + name + "=" + percent_encode(value);
     bool has_limit = false;
     for (const auto& [name, value] : query.settings) {
@@ -161,8 +161,8 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         request.headers.push_back(
             {"X-ClickHouse-Key", query.as_reader ? m_options.reader_password : m_options.password});
     }
-    if (is_insert)
-        request.body = std::move(insert_rows); // a conditional expression would copy them
+    if (insert_rows)
+        request.body.swap(*insert_rows); // and back: they are large
     else
         request.body = query.sql;
     request.total_timeout = query.deadline + grace;
@@ -184,6 +184,7 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         };
     }
     auto sent = m_client.send(request);
+    if (insert_rows) request.body.swap(*insert_rows);
     if (!sent.ok() && sent.error().code == Code::busy)
         return unavailable("the span engine does not respond: " + sent.error().message);
     if (!sent.ok()) return std::move(sent).error();
@@ -223,10 +224,10 @@ bool ClickHouse::has_replaced_since(uint64_t begun) {
 
 Result<std::string> ClickHouse::query(const ClickHouseQuery& query) {
     constexpr int most_tries = 10;
-    if (query.project == "*") return std::move(TRY(send(query, {}, false, {})).body);
+    if (query.project == "*") return std::move(TRY(send(query, nullptr, {})).body);
     for (int i = 1;; ++i) {
         const uint64_t begun = await_replacements();
-        auto response = TRY(send(query, {}, false, {}));
+        auto response = TRY(send(query, nullptr, {}));
         // Queries of people can be expensive: they run once.
         if (i == most_tries || query.as_reader || !has_replaced_since(begun)) return std::move(response.body);
     }
@@ -234,17 +235,24 @@ Result<std::string> ClickHouse::query(const ClickHouseQuery& query) {
 
 Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take) {
     if (query.project != "*") await_replacements();
-    TRY(send(query, {}, false, take));
+    TRY(send(query, nullptr, take));
     return {};
 }
 
 Result<> ClickHouse::insert(const std::string& table, std::string rows, Duration deadline) {
+    return insert_from(table, rows, deadline);
+}
+
+Result<> ClickHouse::insert_from(const std::string& table, std::string& rows, Duration deadline,
+                                 bool indexes_texts_later) {
     ClickHouseQuery query("INSERT INTO " + table + (m_options.engine ? "" : " FORMAT RowBinary"));
     query.deadline = deadline;
     query.set("max_partitions_per_insert_block", "0");
     query.set("max_insert_block_size", "200000");
     query.set("min_insert_block_size_bytes", "0");
-    TRY(send(query, std::move(rows), true, {}));
+    if (indexes_texts_later && m_options.engine)
+        query.set("exclude_materialize_skip_indexes_on_insert", "input_words,output_words,input_index,output_index");
+    TRY(send(query, &rows, {}));
     return {};
 }
 

@@ -66,6 +66,10 @@ public:
     Result<> stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take);
     // Rows in RowBinary. Returns when they are on disk.
     Result<> insert(const std::string& table, std::string rows, Duration deadline);
+    // The same without a copy; `rows` is as before when it returns. `indexes_texts_later`: merges build the indexes of
+    // texts; until then a search scans the part.
+    Result<> insert_from(const std::string& table, std::string& rows, Duration deadline,
+                         bool indexes_texts_later = false);
 
     // While one lives, queries of a project wait before they start, for two seconds at most: rows are being replaced,
     // and a query would see both of them, or none.
@@ -84,7 +88,7 @@ private:
     // Returns the number of replacements that have begun.
     uint64_t await_replacements();
     bool has_replaced_since(uint64_t begun);
-    Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string insert_rows, bool is_insert,
+    Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string* insert_rows,
                                      const std::function<Result<>(std::string_view)>& take);
 
     ClickHouseOptions m_options;

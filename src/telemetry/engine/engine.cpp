@@ -203,7 +203,7 @@ void Engine::keep_idle(const std::string& names, ChdbConnection engine) {
 Result<> Engine::execute(EngineConnection& connection, const EngineRequest& request, int socket) {
     std::string sql = request.query;
     if (sql.empty())
-        for (std::string piece; !(piece = TRY(connection.read_body(request))).empty();) {
+        for (std::string_view piece; !(piece = TRY(connection.read_body(request))).empty();) {
             sql += piece;
             if (sql.size() > 16 << 20) return internal("the query is too large", "Code: 62. the query is too large");
         }

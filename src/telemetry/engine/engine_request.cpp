@@ -120,8 +120,8 @@ Result<std::string> EngineConnection::read_line() {
     return line;
 }
 
-Result<std::string> EngineConnection::read_body(const EngineRequest& request) {
-    if (m_body_ended) return std::string();
+Result<std::string_view> EngineConnection::read_body(const EngineRequest& request) {
+    if (m_body_ended) return std::string_view();
     if (request.chunked && m_left == 0) {
         if (m_body_begun) TRY(read_line()); // the line end after the chunk before
         const std::string line = TRY(read_line());
@@ -131,24 +131,26 @@ Result<std::string> EngineConnection::read_body(const EngineRequest& request) {
         if (m_left == 0) {
             m_body_ended = true;
             while (!TRY(read_line()).empty()) continue; // trailers
-            return std::string();
+            return std::string_view();
         }
     }
     if (m_left == 0) {
         m_body_ended = true;
-        return std::string();
+        return std::string_view();
     }
-    std::string piece;
-    if (m_buffer.empty()) { // straight into the piece: inserts are large
-        piece.resize(static_cast<size_t>(std::min<uint64_t>(m_left, piece_bytes)));
-        piece.resize(TRY(receive(piece.data(), piece.size())));
-        if (piece.empty()) return unavailable("the body is incomplete");
+    size_t got = 0;
+    if (m_buffer.empty()) { // straight into the piece, which is made once: inserts are large
+        if (m_piece.size() < piece_bytes) m_piece.resize(piece_bytes);
+        got = TRY(receive(m_piece.data(), static_cast<size_t>(std::min<uint64_t>(m_left, piece_bytes))));
+        if (got == 0) return unavailable("the body is incomplete");
     } else {
-        piece = m_buffer.substr(0, static_cast<size_t>(std::min<uint64_t>(m_left, m_buffer.size())));
-        m_buffer.erase(0, piece.size());
+        got = static_cast<size_t>(std::min<uint64_t>(m_left, m_buffer.size()));
+        if (m_piece.size() < got) m_piece.resize(got);
+        m_buffer.copy(m_piece.data(), got);
+        m_buffer.erase(0, got);
     }
-    m_left -= piece.size();
-    return piece;
+    m_left -= got;
+    return std::string_view(m_piece).substr(0, got);
 }
 
 Result<> EngineConnection::send(std::string_view bytes) {

@@ -35,8 +35,8 @@ public:
 
     // not_found at a clean end between requests.
     Result<EngineRequest> read_head();
-    // The next piece of the body; empty at its end.
-    Result<std::string> read_body(const EngineRequest& request);
+    // The next piece of the body, valid until the next call; empty at its end.
+    Result<std::string_view> read_body(const EngineRequest& request);
     Result<> respond(int status, std::string_view headers, std::string_view body);
     Result<> begin_chunks();
     Result<> chunk(std::string_view bytes);
@@ -50,6 +50,7 @@ private:
 
     int m_socket;
     std::string m_buffer;
+    std::string m_piece;
     uint64_t m_left = 0; // of the body or of the chunk
     bool m_body_begun = false;
     bool m_body_ended = false;

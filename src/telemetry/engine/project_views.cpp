@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/engine/engine_config.h"
+#include "telemetry/span/text_slices.h"
 
 namespace hone::telemetry {
 
@@ -77,9 +78,10 @@ Result<> ProjectViews::create(const std::string& project, const std::string& dat
     for (const std::string_view name : view_names) { // both texts are letters of database_letters: nothing to escape
         const std::string table(name);
         const bool is_replacing = table == "evals" || table == "logs" || table == "metric_points";
+        const std::string columns = table == "spans" ? "* REPLACE (" + full_attributes_sql() + " AS attributes)" : "*";
         statements.push_back("CREATE OR REPLACE VIEW `" + database + "`." + table +
-                             " DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM hone." + table +
-                             (is_replacing ? " FINAL" : "") + " WHERE project = '" + project +
+                             " DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT " + columns + " FROM hone." +
+                             table + (is_replacing ? " FINAL" : "") + " WHERE project = '" + project +
                              "' AND currentDatabase() = '" + database + "'");
     }
     return execute(m_engine, statements, "the project's views");

@@ -13,26 +13,58 @@ namespace {
 
 // Every table: a part is on disk before its insert is acknowledged, and a merged part before its sources are removed.
 constexpr std::string_view sync_merges = "min_rows_to_fsync_after_merge = 1";
-const std::string durable = "index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, "
-                            "old_parts_lifetime = 60, " +
-                            std::string(sync_merges);
+// So a part that was merged needs to stay only for queries that began before.
+constexpr std::string_view remove_merged_soon = "old_parts_lifetime = 10";
+const std::string durable = "index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, " +
+                            std::string(remove_merged_soon) + ", " + std::string(sync_merges);
 
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
 
-std::string create_spans() {
+// A part in one file is one file to sync: an insert waits for the disk once, not for each of 49 columns.
+constexpr std::string_view few_files = "min_bytes_for_wide_part = 268435456";
+
+// The embedded engine compresses a part by its size (engine_config.cpp): what is inserted quickly, what is merged well.
+std::string codec_of(const Column& column, bool is_embedded) {
+    std::string codec(column.codec);
+    if (const size_t at = codec.find("ZSTD(1)"); is_embedded && at != codec.npos) codec.replace(at, 7, "Default");
+    return codec;
+}
+
+std::string create_spans(bool is_embedded) {
     std::string sql = "CREATE TABLE IF NOT EXISTS hone.spans (";
     for (const Column& column : span_columns())
-        sql += std::string(column.name) + " " + std::string(column.type) + " " + std::string(column.codec) + ", ";
+        sql += std::string(column.name) + " " + std::string(column.type) + " " + codec_of(column, is_embedded) + ", ";
+    const std::string codec = is_embedded ? ", posting_list_codec = 'bitpacking'" : ""; // another server may be older
+    // Not `input_index`, which had another form: a restored part of an earlier version is searched without an index.
+    for (const std::string column : {"input", "output"})
+        sql += "INDEX " + column + "_words " + column +
+               " TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(" + column + ")" + codec + "), ";
     return sql + R"(
 INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
-INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1,
-INDEX input_index input TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(input)),
-INDEX output_index output TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(output)))
+INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1)
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
-SETTINGS min_bytes_for_wide_part = 10485760, parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
-           durable + ", " + std::string(merge_old_days);
+SETTINGS parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
+           std::string(few_files) + ", " + durable + ", " + std::string(merge_old_days);
+}
+
+// A table of an earlier version: parts that are there stay as they are, new ones are made as in a new table.
+Result<> use_codecs(ClickHouse& engine) {
+    std::string found = TRY(engine.query(ClickHouseQuery("SELECT name, compression_codec FROM system.columns WHERE "
+                                                         "database = 'hone' AND table = 'spans' FORMAT TSVRaw")));
+    found.insert(0, "\n");
+    std::string changes;
+    for (const Column& column : span_columns()) {
+        const std::string codec = codec_of(column, engine.is_embedded());
+        if (found.find("\n" + std::string(column.name) + "\t" + codec + "\n") != found.npos) continue;
+        changes += (changes.empty() ? " MODIFY COLUMN " : ", MODIFY COLUMN ") + std::string(column.name) + " " + codec;
+    }
+    if (changes.empty()) return {};
+    ClickHouseQuery alter("ALTER TABLE hone.spans" + changes);
+    alter.deadline = std::chrono::seconds(30);
+    TRY(engine.query(alter));
+    return {};
 }
 
 // Columns that tables of earlier versions lack, each at its place: rows are written in the order of span_columns().
@@ -92,8 +124,9 @@ sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session
 
 Result<> create_schema(ClickHouse& engine) {
     const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
-                                      create_spans(),
-                                      "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days),
+                                      create_spans(engine.is_embedded()),
+                                      "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days) + ", " +
+                                          std::string(few_files),
                                       create_trace_times(),
                                       create_evals(),
                                       create_eval_history(),
@@ -110,8 +143,9 @@ Result<> create_schema(ClickHouse& engine) {
     // Tables of earlier versions.
     for (const std::string& statement : add_newer_columns()) TRY(run(statement));
     for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
-        TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges)));
-    return {};
+        TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) + ", " +
+                std::string(remove_merged_soon)));
+    return use_codecs(engine);
 }
 
 } // namespace hone::telemetry

@@ -65,7 +65,7 @@ std::string tree_of(const std::string& node) {
 constexpr const char* sql_attacks[] = {
     "SELECT * APPLY(x -> (SELECT groupArray(input) FROM hone.spans SETTINGS log_comment='*')) FROM (SELECT 1 AS a)",
     "SELECT * APPLY(x -> (SELECT groupArray(query) FROM system.processes)) FROM (SELECT 1 AS a)",
-    "SELECT * APPLY(x -> (SELECT groupArray(token) FROM mergeTreeTextIndex(hone, spans, input_index))) FROM (SELECT 1)",
+    "SELECT * APPLY(x -> (SELECT groupArray(token) FROM mergeTreeTextIndex(hone, spans, input_words))) FROM (SELECT 1)",
     "SELECT 1 // '\n); SELECT 'x' INTO OUTFILE 'stolen' FORMAT TSV; SELECT * FROM (SELECT 2 // '\n",
     "SELECT 'WITH processes AS (SELECT 1)', count() FROM system.processes",
     "SELECT file('/etc/passwd')",
@@ -280,7 +280,7 @@ TEST_CASE("without the guard the engine still shows a reader nothing but its own
     CHECK(run_in_engine("asks", "SELECT count() FROM system.errors").value() == "0\n");
     CHECK(run_in_engine("asks", "SELECT count() FROM system.databases").value() == "0\n");
     for (const char* sql :
-         {"SELECT count() FROM hone.spans", "SELECT * FROM mergeTreeTextIndex(hone, spans, input_index)",
+         {"SELECT count() FROM hone.spans", "SELECT * FROM mergeTreeTextIndex(hone, spans, input_words)",
           "SELECT * FROM mergeTreeIndex(hone, spans)", "SELECT 1; SELECT 2", "SET ROLE ALL", "SET readonly = 0",
           "USE hone", "SELECT 1 INTO OUTFILE 'stolen'", "KILL QUERY WHERE 1", "DROP DATABASE hone",
           "INSERT INTO hone_project_asks.spans SELECT * FROM spans", "CREATE TABLE x (a Int8) ENGINE = Memory"}) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <set>
 
 namespace hone::telemetry {
@@ -63,12 +64,12 @@ Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState 
     // Frames that were acknowledged but not loaded before the last end count as received.
     for (uint64_t from = m_next;;) {
         auto frames = m_wal.read(from, m_options.block_bytes);
-        if (!frames.ok() || frames.value().empty()) return;
+        if (!frames.ok() || frames.value().list.empty()) return;
         const Lock lock(m_mutex);
-        for (const auto& frame : frames.value())
+        for (const auto& frame : frames.value().list)
             if (auto decoded = decode_frame(frame.payload); decoded.ok())
                 count_waiting(frame.sequence, decoded.value().ledger, acknowledged_since(decoded.value(), m_clock));
-        from = frames.value().back().sequence + 1;
+        from = frames.value().list.back().sequence + 1;
     }
 }
 
@@ -81,6 +82,7 @@ void Loader::start() {
 }
 
 void Loader::run(std::stop_token stop) {
+    ::pthread_setname_np(::pthread_self(), "span-loader");
     Duration pause = std::chrono::milliseconds(100);
     while (!stop.stop_requested()) {
         if (!m_wal.wait(m_next, m_options.rest_after, stop)) {
@@ -109,6 +111,7 @@ void Loader::rest() {
         const std::scoped_lock step(m_step_mutex);
         m_known.forget(); // the next block queries the engine for what it holds
         m_usage.forget();
+        m_rows = std::string();
     }
     ::malloc_trim(0);
 }
@@ -128,7 +131,7 @@ void Loader::note(const Result<bool>& loaded) {
 Result<bool> Loader::load_block() {
     const std::scoped_lock step(m_step_mutex);
     Block block = TRY(read_block());
-    if (block.frames.empty()) return false;
+    if (block.frames.list.empty()) return false;
     leave_out_repetitions(block);
     if (!block.rows.empty()) {
         if (m_options.prepare) TRY(m_options.prepare());
@@ -151,7 +154,7 @@ Result<Loader::Block> Loader::read_block() {
     Block block;
     block.frames = TRY(m_wal.read(m_next, m_options.block_bytes));
     size_t bytes = 0;
-    for (const Wal::Frame& frame : block.frames) {
+    for (const Wal::Frame& frame : block.frames.list) {
         bytes += frame.payload.size();
         auto decoded = decode_frame(frame.payload);
         if (!decoded.ok()) { // its checksum is right, so we wrote it: a newer version did
@@ -272,19 +275,16 @@ Result<> Loader::insert(const Block& block) {
         int64_t first, last;
     };
     std::map<std::pair<std::string_view, std::string_view>, Times> traces;
-    std::string rows;
-    size_t bytes = 0;
-    for (const Row& row : block.rows) bytes += row.is_left_out ? 0 : row.bytes.size();
-    if (bytes == 0) return {};
-    rows.reserve(bytes);
+    m_rows.clear();
     for (const Row& row : block.rows) {
         if (row.is_left_out) continue;
-        rows += row.bytes;
+        m_rows += row.bytes;
         const auto [place, is_new] =
             traces.try_emplace({row.head.project, row.head.trace_id}, Times{row.head.start_ns, row.head.start_ns});
         place->second.first = std::min(place->second.first, row.head.start_ns);
         place->second.last = std::max(place->second.last, row.head.start_ns);
     }
+    if (m_rows.empty()) return {};
     std::string times;
     for (const auto& [key, range] : traces) {
         put_text(times, key.first);
@@ -294,7 +294,9 @@ Result<> Loader::insert(const Block& block) {
     }
     // First where the traces are, then the spans: a crash between leaves a place without spans, never the reverse.
     TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
-    return m_engine.insert("hone.spans", std::move(rows), m_options.insert_deadline);
+    // Large blocks follow each other: their parts are merged within seconds, and indexed then, once.
+    constexpr size_t large_block = 4000;
+    return m_engine.insert_from("hone.spans", m_rows, m_options.insert_deadline, block.rows.size() >= large_block);
 }
 
 Result<> Loader::finish(Block& block) {
@@ -307,7 +309,7 @@ Result<> Loader::finish(Block& block) {
     for (const IngestFrame& frame : block.decoded)
         for (const auto& [project, counts] : frame.ledger) m_state.ledger[project].add(counts);
     for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
-    m_state.next_sequence = block.frames.back().sequence + 1;
+    m_state.next_sequence = block.frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, encode_state(m_state)));
     {
         Lock lock(m_mutex);

@@ -76,7 +76,7 @@ private:
         bool is_left_out = false;
     };
     struct Block {
-        std::vector<Wal::Frame> frames;
+        Wal::Frames frames;
         std::vector<IngestFrame> decoded;
         std::vector<Row> rows;
         std::vector<size_t> replaced; // rows whose older version must go
@@ -115,6 +115,7 @@ private:
     KnownSpans m_known;                    // with m_step_mutex
     UsageCounter m_usage;                  // with m_step_mutex
     int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
+    std::string m_rows;                    // of the block that goes in; its memory is used again; with m_step_mutex
     bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;

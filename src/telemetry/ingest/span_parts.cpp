@@ -57,9 +57,9 @@ Result<std::unique_ptr<SpanParts>> SpanParts::open(SpanPartsOptions options, con
 Result<> SpanParts::read_log() {
     for (uint64_t from = 1;;) {
         const auto frames = TRY(m_wal->read(from, 16 << 20));
-        if (frames.empty()) break;
+        if (frames.list.empty()) break;
         const Lock lock(m_mutex);
-        for (const Wal::Frame& frame : frames) {
+        for (const Wal::Frame& frame : frames.list) {
             int64_t received_ns = 0;
             std::vector<SpanPart> parts;
             if (decode_parts(frame.payload, received_ns, parts))
@@ -67,7 +67,7 @@ Result<> SpanParts::read_log() {
             else
                 log(Level::error, "parts of spans on disk are not understood", {{"sequence", frame.sequence}});
         }
-        from = frames.back().sequence + 1;
+        from = frames.list.back().sequence + 1;
     }
     const Lock lock(m_mutex);
     drop_old();

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <limits.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -16,6 +17,8 @@
 namespace hone::telemetry {
 
 namespace {
+
+constexpr std::string_view spare_extension = ".free";
 
 std::string segment_name(uint64_t first) {
     char name[32];
@@ -91,13 +94,17 @@ Wal::~Wal() {
         m_work.notify_all();
     }
     if (m_committer.joinable()) m_committer.join();
+    shrink();
 }
 
 Result<> Wal::recover(uint64_t from) {
     std::vector<std::string> paths;
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator(m_options.directory, failed))
-        if (entry.path().extension() == ".wal") paths.push_back(entry.path().string());
+        if (entry.path().extension() == ".wal")
+            paths.push_back(entry.path().string());
+        else if (entry.path().extension() == spare_extension) // its frames may have higher numbers than ours will have
+            ::unlink(entry.path().c_str());
     if (failed) return internal("cannot list " + m_options.directory, failed.message());
     std::sort(paths.begin(), paths.end());
     const Lock lock(m_mutex);
@@ -130,7 +137,7 @@ Result<> Wal::recover_segment(const std::string& path, bool last, uint64_t from)
         std::filesystem::copy_file(path, path + ".damaged", ignored);
         m_stats.damaged_bytes += scan.damaged_bytes;
     }
-    if (scan.torn_bytes > 0) {
+    if (scan.torn_bytes > 0 || scan.unused_bytes > 0) {
         if (last)
             m_stats.torn_bytes += scan.torn_bytes;
         else
@@ -147,13 +154,44 @@ Result<> Wal::recover_segment(const std::string& path, bool last, uint64_t from)
     return {};
 }
 
+// A spare file with the header of the new segment. Its old frames are of this process and have lower sequence numbers:
+// a scan steps over them.
+Result<Fd> Wal::reuse_file(uint64_t first, const std::string& path) {
+    std::string spare;
+    {
+        Lock lock(m_mutex);
+        if (m_spares.empty()) return Fd();
+        spare = std::move(m_spares.back());
+        m_spares.pop_back();
+    }
+    Fd file(::open(spare.c_str(), O_WRONLY | O_CLOEXEC));
+    struct stat info {};
+    const std::string header = encode_segment_header(first);
+    const bool is_ready =
+        file.is_open() && ::fstat(file.get(), &info) == 0 &&
+        ::pwrite(file.get(), header.data(), header.size(), 0) == static_cast<ssize_t>(header.size()) &&
+        ::rename(spare.c_str(), path.c_str()) == 0;
+    if (!is_ready) {
+        ::unlink(spare.c_str());
+        return Fd();
+    }
+    m_file_bytes = static_cast<size_t>(info.st_size);
+    return file;
+}
+
 Result<> Wal::start_segment(uint64_t first) {
+    shrink();
     m_file.reset();
     m_file_broken = false;
     const std::string path = m_options.directory + "/" + segment_name(first);
-    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file.is_open()) return system_error("create " + path, errno);
-    auto written = write_all(file.get(), encode_segment_header(first));
+    Fd file = TRY(reuse_file(first, path));
+    Result<> written;
+    if (!file.is_open()) {
+        file = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!file.is_open()) return system_error("create " + path, errno);
+        written = write_all(file.get(), encode_segment_header(first));
+        m_file_bytes = wal_header_bytes;
+    }
     if (written.ok()) written = sync_directory(m_options.directory);
     if (!written.ok()) {
         ::unlink(path.c_str());
@@ -165,6 +203,31 @@ Result<> Wal::start_segment(uint64_t first) {
     m_writing = true;
     m_stats.disk_bytes += wal_header_bytes;
     return {};
+}
+
+// Zeros after what was written, so that the next syncs change no size. A disk without room for them has room for less:
+// then the file stays as it is.
+void Wal::extend(size_t end) {
+    m_file_bytes = std::max(m_file_bytes, end);
+    const size_t most = std::min(m_options.segment_bytes, m_options.cap_bytes / 4);
+    if (m_file_bytes > end || end >= most) return;
+    const std::string zeros(std::min(m_options.extension_bytes, most - end), '\0');
+    const ssize_t written = ::pwrite(m_file.get(), zeros.data(), zeros.size(), static_cast<off_t>(end));
+    if (written > 0) m_file_bytes += static_cast<size_t>(written);
+}
+
+// The file of the last segment ends where its frames do.
+void Wal::shrink() {
+    if (!m_file.is_open()) return;
+    size_t bytes = 0;
+    {
+        Lock lock(m_mutex);
+        if (m_segments.empty()) return;
+        bytes = m_segments.back().bytes;
+    }
+    if (m_file_bytes > bytes && ::ftruncate(m_file.get(), static_cast<off_t>(bytes)) != 0)
+        log(Level::debug, "a segment of the write-ahead log stays longer than its frames");
+    m_file_bytes = bytes;
 }
 
 Result<uint64_t> Wal::append(std::string_view payload) {
@@ -186,6 +249,7 @@ Result<uint64_t> Wal::append(std::string_view payload) {
 }
 
 void Wal::commit_loop(std::stop_token stop) {
+    ::pthread_setname_np(::pthread_self(), "span-log");
     // A commit begins when as many callers wait as shared the one before, or when the interval is over: a lone sender
     // never waits for others, many senders share one commit.
     auto due = std::chrono::steady_clock::time_point::min();
@@ -264,6 +328,7 @@ Result<> Wal::write_frames(const std::vector<std::string>& heads, const std::vec
         end += heads[i].size() + payload.size();
     }
     auto written = write_vector(m_file.get(), std::move(pieces), static_cast<off_t>(offset));
+    if (written.ok()) extend(end);
     if (written.ok() && m_options.sync(m_file.get()) != 0) written = system_error("sync the write-ahead log", errno);
     if (!written.ok()) { // nothing of this group is acknowledged: take it back as far as the disk lets us
         if (::ftruncate(m_file.get(), static_cast<off_t>(offset)) != 0)
@@ -278,7 +343,7 @@ Result<> Wal::write_frames(const std::vector<std::string>& heads, const std::vec
     return {};
 }
 
-Result<std::vector<Wal::Frame>> Wal::read(uint64_t from, size_t most_bytes) {
+Result<Wal::Frames> Wal::read(uint64_t from, size_t most_bytes) {
     struct Range {
         std::string path;
         std::vector<SegmentScan::Place> places;
@@ -293,17 +358,18 @@ Result<std::vector<Wal::Frame>> Wal::read(uint64_t from, size_t most_bytes) {
             if (first != segment.places.end()) ranges.push_back({segment.path, {first, segment.places.end()}});
         }
     }
-    std::vector<Frame> frames;
+    Frames frames;
     size_t bytes = 0;
     for (const Range& range : ranges) {
-        const Mapping mapping = TRY(Mapping::open(range.path));
+        const auto mapping = std::make_shared<const Mapping>(TRY(Mapping::open(range.path)));
+        frames.files.push_back(mapping);
         for (const auto& place : range.places) {
             WalFrame frame;
-            if (!read_frame(mapping.bytes(), place.offset, frame) || frame.sequence != place.sequence)
+            if (!read_frame(mapping->bytes(), place.offset, frame) || frame.sequence != place.sequence)
                 return corrupt("a frame of the write-ahead log changed on disk");
             if (bytes > 0 && bytes + frame.payload.size() > most_bytes) return frames;
             bytes += std::max<size_t>(frame.payload.size(), 1);
-            frames.push_back({frame.sequence, std::string(frame.payload)});
+            frames.list.push_back({frame.sequence, frame.payload});
         }
     }
     return frames;
@@ -337,7 +403,7 @@ Result<> Wal::release(uint64_t upto) {
             const bool is_written_to = m_segments.size() == 1 && m_writing;
             const bool is_needed = !first.places.empty() && first.places.back().sequence >= upto;
             if (is_written_to || is_needed) break;
-            paths.push_back(first.path);
+            if (!keep_spare(first.path)) paths.push_back(first.path);
             m_stats.disk_bytes -= first.bytes;
             m_segments.pop_front();
         }
@@ -352,6 +418,17 @@ Result<> Wal::release(uint64_t upto) {
     for (const std::string& path : paths)
         if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("delete " + path, errno);
     return {};
+}
+
+// A file of the usual size that nothing else refers to: a backup links segments, and reads them later.
+bool Wal::keep_spare(const std::string& path) {
+    struct stat info {};
+    if (m_spares.size() >= m_options.spare_segments || ::stat(path.c_str(), &info) != 0) return false;
+    if (info.st_nlink != 1 || static_cast<size_t>(info.st_size) < m_options.segment_bytes) return false;
+    const std::string spare = path + std::string(spare_extension);
+    if (::rename(path.c_str(), spare.c_str()) != 0) return false;
+    m_spares.push_back(spare);
+    return true;
 }
 
 WalStats Wal::stats() const {

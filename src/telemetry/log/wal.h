@@ -1,7 +1,8 @@
 // The write-ahead log in front of the span engine. append() returns when the payload is on disk (group commit: many
 // callers share one fdatasync); the loader reads frames in order and releases what the engine holds. A torn tail is
-// cut on open, damage in the middle is reported and stepped over. Call order: open, (append | read | release)*,
-// destroy. append: any thread; read, wait and release: one thread, the loader's.
+// cut on open, damage in the middle is reported and stepped over. Files of released segments are written again: a sync
+// that changes no size waits for no journal of the file system, which the engine keeps busy. Call order: open, (append
+// | read | release)*, destroy. append: any thread; read, wait and release: one thread, the loader's.
 #pragma once
 
 #include "base/file.h"
@@ -23,6 +24,8 @@ namespace hone::telemetry {
 struct WalOptions {
     std::string directory;
     size_t segment_bytes = 64 << 20;
+    size_t spare_segments = 3;            // released files that are kept to be written again
+    size_t extension_bytes = 2 << 20;     // by which a new file grows, so that most syncs change no size
     size_t cap_bytes = size_t{4} << 30;   // on disk; over it append returns busy
     size_t pending_bytes = 64 << 20;      // waiting for the disk; over it append returns busy
     size_t commit_bytes = 4 << 20;        // commit immediately when this much waits
@@ -50,10 +53,15 @@ public:
 
     struct Frame {
         uint64_t sequence;
-        std::string payload;
+        std::string_view payload;
+    };
+    // Frames as they lie in the files. The files are mapped, so that nothing is copied: valid until release().
+    struct Frames {
+        std::vector<Frame> list;
+        std::vector<std::shared_ptr<const void>> files; // what the payloads point to
     };
     // Durable frames from `from` on, in order, until `most_bytes` are read (at least one frame, if there is one).
-    Result<std::vector<Frame>> read(uint64_t from, size_t most_bytes);
+    Result<Frames> read(uint64_t from, size_t most_bytes);
     // Until a frame `from` or later is durable, the time is over or stop is requested; true when there is one.
     bool wait(uint64_t from, Duration most, std::stop_token stop);
     // Deletes segments that hold only frames below `upto`.
@@ -85,6 +93,10 @@ private:
     Result<> recover(uint64_t from);
     Result<> recover_segment(const std::string& path, bool last, uint64_t from) REQUIRES_LOCK(m_mutex);
     Result<> start_segment(uint64_t first);
+    Result<Fd> reuse_file(uint64_t first, const std::string& path);
+    void extend(size_t end);
+    void shrink();
+    bool keep_spare(const std::string& path) REQUIRES_LOCK(m_mutex);
     Result<> write_group(const std::vector<Waiting*>& group);
     Result<> write_frames(const std::vector<std::string>& heads, const std::vector<Waiting*>& group);
     void commit_loop(std::stop_token stop);
@@ -101,8 +113,10 @@ private:
     uint64_t m_next GUARDED_BY(m_mutex) = 1;
     bool m_writing GUARDED_BY(m_mutex) = false; // the last segment is the one being written
     bool m_closed GUARDED_BY(m_mutex) = false;
+    std::vector<std::string> m_spares GUARDED_BY(m_mutex); // files that can be written again
 
-    Fd m_file; // the last segment; only the committer touches it
+    Fd m_file;               // the last segment; only the committer touches it
+    size_t m_file_bytes = 0; // its size
     bool m_file_broken = false;
     std::jthread m_committer; // last: joins before the rest goes
 };

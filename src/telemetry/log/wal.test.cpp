@@ -41,7 +41,7 @@ std::vector<std::string> payloads(Wal& wal, uint64_t from = 1) {
     auto frames = wal.read(from, SIZE_MAX);
     REQUIRE(frames.ok());
     std::vector<std::string> texts;
-    for (auto& frame : frames.value()) texts.push_back(std::move(frame.payload));
+    for (const auto& frame : frames.value().list) texts.emplace_back(frame.payload);
     return texts;
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("what was appended is read again in order, also after reopening") {
     CHECK(all[0] == "one");
     CHECK(all[3] == "four");
     CHECK(payloads(*wal, 4) == std::vector<std::string>{"four"});
-    CHECK(wal->read(1, 1).value().size() == 1);
+    CHECK(wal->read(1, 1).value().list.size() == 1);
 }
 
 TEST_CASE("many threads share commits and each gets its own number") {
@@ -118,8 +118,8 @@ TEST_CASE("many threads share commits and each gets its own number") {
     CHECK(acknowledged.size() == 400);
     auto frames = wal->read(1, SIZE_MAX);
     REQUIRE(frames.ok());
-    CHECK(frames.value().size() == 400);
-    for (const auto& frame : frames.value()) CHECK(acknowledged[frame.sequence] == frame.payload);
+    CHECK(frames.value().list.size() == 400);
+    for (const auto& frame : frames.value().list) CHECK(acknowledged[frame.sequence] == frame.payload);
     CHECK(wal->stats().commits < 400);
     CHECK(wal->stats().segments > 1);
 }
@@ -250,6 +250,52 @@ TEST_CASE("a full disk refuses, keeps what was acknowledged and recovers") {
     CHECK(payloads(*wal) == std::vector<std::string>{"small", "again"});
 }
 
+TEST_CASE("a file that is written again shows nothing of what it held before, also after a crash") {
+    TemporaryDirectory directory;
+    WalOptions options = options_in(directory);
+    options.segment_bytes = 2000;
+    auto wal = open_wal(options);
+    uint64_t last = 0;
+    const auto append = [&](char letter, int count) {
+        for (int i = 0; i < count; ++i) {
+            auto sequence = wal->append(std::string(300, letter));
+            REQUIRE(sequence.ok());
+            last = sequence.value();
+        }
+    };
+    append('a', 30);
+    REQUIRE(wal->release(last + 1).ok());
+    CHECK(segment_files(options, ".free").size() == 3);
+    append('b', 9); // the last segment has room for more, where old frames lie
+    CHECK(segment_files(options, ".free").size() < 3);
+    const uint64_t loaded = last - 8;
+    TemporaryDirectory crashed; // as the files are at this moment
+    WalOptions copy = options_in(crashed);
+    std::filesystem::copy(options.directory, copy.directory);
+    auto reopened = open_wal(copy, loaded);
+    CHECK(payloads(*reopened, loaded) == std::vector<std::string>(9, std::string(300, 'b')));
+    CHECK(reopened->stats().torn_bytes == 0);
+    CHECK(reopened->stats().damaged_bytes == 0);
+    CHECK(segment_files(copy, ".free").empty());
+    CHECK(reopened->append("c").value() == last + 1);
+}
+
+TEST_CASE("a segment that a backup has linked is not written again") {
+    TemporaryDirectory directory;
+    WalOptions options = options_in(directory);
+    options.segment_bytes = 2000;
+    auto wal = open_wal(options);
+    for (int i = 0; i < 20; ++i) REQUIRE(wal->append(std::string(300, 'a')).ok());
+    const std::string folder = directory / "backup";
+    REQUIRE(make_directories(folder).ok());
+    auto links = wal->link_to(folder);
+    REQUIRE(links.ok());
+    const std::string before = read_file(links.value().front().first).value();
+    REQUIRE(wal->release(21).ok());
+    for (int i = 0; i < 20; ++i) REQUIRE(wal->append(std::string(300, 'b')).ok());
+    CHECK(read_file(links.value().front().first).value() == before);
+}
+
 TEST_CASE("the reader is woken by a commit and by a stop") {
     TemporaryDirectory directory;
     auto wal = open_wal(options_in(directory));
@@ -303,10 +349,10 @@ TEST_CASE("kill -9 at any moment loses nothing that was acknowledged") {
     uint64_t last = 0;
     const auto frames = wal->read(1, SIZE_MAX);
     REQUIRE(frames.ok());
-    for (const auto& frame : frames.value()) {
+    for (const auto& frame : frames.value().list) {
         CHECK(frame.sequence > last);
         last = frame.sequence;
-        const auto [place, is_new] = stored.insert(frame.payload.substr(0, frame.payload.find(' ')));
+        const auto [place, is_new] = stored.emplace(frame.payload.substr(0, frame.payload.find(' ')));
         CHECK(is_new);
     }
     CHECK(acknowledged.size() >= 13); // of each round that waited, one at least

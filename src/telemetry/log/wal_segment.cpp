@@ -8,7 +8,8 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::string_view segment_magic = "HONEWAL1";
+constexpr std::string_view exact_magic = "HONEWAL1";
+constexpr std::string_view segment_magic = "HONEWAL2";
 constexpr std::string_view frame_magic = "HFRM";
 
 template <class Number>
@@ -21,6 +22,14 @@ Number get(std::string_view bytes, size_t offset) {
     Number number{};
     std::memcpy(&number, bytes.data() + offset, sizeof number);
     return number;
+}
+
+// Whether a frame that belongs to this segment begins at the offset, whole or not.
+bool begins_frame(std::string_view segment, size_t offset, uint64_t next_sequence) {
+    const std::string_view rest = segment.substr(offset);
+    const std::string_view mark = rest.substr(0, frame_magic.size());
+    if (mark != frame_magic.substr(0, mark.size())) return false;
+    return rest.size() < wal_frame_bytes || get<uint64_t>(segment, offset + 12) >= next_sequence;
 }
 
 } // namespace
@@ -52,7 +61,8 @@ bool read_frame(std::string_view segment, size_t offset, WalFrame& frame) {
 }
 
 Result<SegmentScan> scan_segment(std::string_view segment) {
-    if (segment.size() < wal_header_bytes || !segment.starts_with(segment_magic))
+    const bool is_exact = segment.starts_with(exact_magic);
+    if (segment.size() < wal_header_bytes || (!is_exact && !segment.starts_with(segment_magic)))
         return corrupt("a write-ahead log segment has no valid header");
     SegmentScan scan;
     scan.first_sequence = scan.next_sequence = get<uint64_t>(segment, 8);
@@ -70,7 +80,9 @@ Result<SegmentScan> scan_segment(std::string_view segment) {
         offset = segment.find(frame_magic, offset + 1); // past the damage, if anything good follows
         if (offset == std::string_view::npos) break;
     }
-    scan.torn_bytes = segment.size() - scan.good_bytes;
+    const size_t rest = segment.size() - scan.good_bytes;
+    const bool is_torn = rest > 0 && (is_exact || begins_frame(segment, scan.good_bytes, scan.next_sequence));
+    (is_torn ? scan.torn_bytes : scan.unused_bytes) = rest;
     return scan;
 }
 

@@ -11,10 +11,12 @@
 
 namespace hone::telemetry {
 
-constexpr size_t wal_header_bytes = 16; // "HONEWAL1", first sequence
+constexpr size_t wal_header_bytes = 16; // "HONEWAL1" or "HONEWAL2", first sequence
 constexpr size_t wal_frame_bytes = 20;  // mark, length, checksum, sequence; the payload follows
 constexpr size_t wal_payload_limit = 256 << 20;
 
+// Of a segment whose file is longer than what is written to it: the rest is zeros, or frames of a segment before that
+// used the same file ("HONEWAL2").
 std::string encode_segment_header(uint64_t first_sequence);
 // The 20 bytes before the payload.
 std::string encode_frame_head(uint64_t sequence, std::string_view payload);
@@ -35,6 +37,7 @@ struct SegmentScan {
     size_t frames = 0;
     size_t damaged_bytes = 0; // between good frames: corruption, not a torn tail
     size_t torn_bytes = 0;    // after the last good frame
+    size_t unused_bytes = 0;  // after the last good frame, and nothing was written to them
     struct Place {
         uint64_t sequence;
         size_t offset;

@@ -1,6 +1,7 @@
 // A filter's tree as a condition in SQL (declared in filter.h); values are bound, never written into it.
 #include "base/text.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/span/text_slices.h"
 
 #include <algorithm>
 #include <cctype>
@@ -172,8 +173,9 @@ private:
         const std::string key = bind(node.operand.name);
         if (node.comparison == FilterOperator::exists)
             return "mapContains(" + index + ", " + key + ") OR JSONHas(" + json + ", " + key + ")";
+        const std::string full = json == "attributes" ? full_attributes_sql() : json;
         const std::string value = "if(mapContains(" + index + ", " + key + "), " + index + "[" + key +
-                                  "], JSONExtractString(" + json + ", " + key + "))";
+                                  "], JSONExtractString(" + full + ", " + key + "))";
         const bool is_order =
             node.comparison >= FilterOperator::less && node.comparison <= FilterOperator::greater_equal;
         if (is_order)

@@ -1,6 +1,7 @@
 #include "telemetry/query/span_conditions.h"
 
 #include "telemetry/span/span_row.h"
+#include "telemetry/span/text_slices.h"
 
 namespace hone::telemetry {
 
@@ -15,10 +16,10 @@ public:
     std::string texts(const std::vector<std::string>& values) { return bound("Array(String)", values); }
 
     std::string attribute(const AttributeCondition& wanted) {
-        const std::string plain = entry("attributes", "attribute_index", wanted.key, wanted);
+        const std::string plain = entry(full_attributes_sql(), "attribute_index", wanted.key, wanted);
         // OpenInference sends metadata as one JSON text; people filter by what is inside.
         if (!wanted.key.starts_with("metadata.")) return plain;
-        const std::string inner = "JSONExtractString(attributes, 'metadata')";
+        const std::string inner = "JSONExtractString(" + full_attributes_sql() + ", 'metadata')";
         return "(" + plain + " OR " + json_value(inner, wanted.key.substr(9), wanted) + ")";
     }
 

@@ -26,6 +26,11 @@ struct SpanConditions {
     std::vector<SpanKind> kinds{};
     std::vector<otlp::StatusCode> statuses{};
     std::vector<AttributeCondition> attributes{};
+
+    bool is_empty() const {
+        return trace_ids.empty() && !parent_id && names.empty() && kinds.empty() && statuses.empty() &&
+               attributes.empty();
+    }
 };
 
 // " AND … AND …", or nothing.

@@ -5,6 +5,7 @@
 #include "telemetry/query/page_cursor.h"
 #include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary_columns.h"
+#include "telemetry/span/text_slices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +84,7 @@ SpanPayload read_payload(BinaryReader& reader) {
     SpanPayload payload;
     payload.row = read_row(reader);
     read_columns(payload_columns, reader, payload);
+    payload.attributes = restore_slices(std::move(payload.attributes), payload.input, payload.output);
     return payload;
 }
 
@@ -128,10 +130,10 @@ struct TimeWindow {
     int64_t from, to;
 };
 
-// The newest rows are queried for six hours, two days and two weeks back, until there are enough: days that are not
-// needed are not opened. Rows of one window are all newer than those of the next, so that windows follow each other
-// like pages.
-std::vector<TimeWindow> windows_of(const ListSpans& request) {
+// The newest rows are queried in the time of the newest spans, and for six hours, two days and two weeks back, until
+// there are enough: what is not needed is not opened. Rows of one window are all newer than those of the next, so that
+// windows follow each other like pages.
+std::vector<TimeWindow> windows_of(const ListSpans& request, const SpanStore& store) {
     const Scope& scope = request.scope;
     if (request.oldest_first || request.trace_id || !request.span_ids.empty()) return {{scope.from_ns, scope.to_ns}};
     constexpr int64_t hour = 3'600'000'000'000;
@@ -140,6 +142,12 @@ std::vector<TimeWindow> windows_of(const ListSpans& request) {
         newest = std::min(newest, cursor.value().number);
     std::vector<TimeWindow> windows;
     int64_t to = scope.to_ns;
+    const bool is_filtered = !request.conditions.is_empty();
+    for (const int64_t from : store.recent_starts(scope, request.cursor.empty() ? to : newest + 1,
+                                                  page_limit(request.limit) + 1, is_filtered)) {
+        windows.push_back({from, to});
+        to = from;
+    }
     for (const int64_t back : {6 * hour, 48 * hour, 14 * 24 * hour}) {
         const int64_t from = newest - back;
         if (from <= scope.from_ns || from >= to) continue;
@@ -196,6 +204,39 @@ Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::
     return {};
 }
 
+// The users and traces of the sessions, then the sums of all spans of these traces.
+Result<> add_users_and_totals(ClickHouse& engine, const Scope& scope, std::vector<SessionRow>& sessions) {
+    if (sessions.empty()) return {};
+    std::map<std::string, size_t, std::less<>> places;
+    std::vector<std::string> names;
+    Scope range = scope;
+    range.from_ns = sessions.back().start_ns; // the oldest: they are sorted
+    for (const SessionRow& session : sessions) {
+        places.emplace(session.chat_session, names.size());
+        names.push_back(session.chat_session);
+    }
+    ScopedQuery scoped = TRY(scope_query(range));
+    scoped.query.bind("sessions", names);
+    scoped.query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), groupUniqArray(" +
+                       std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + scoped.where +
+                       " AND chat_session IN {sessions:Array(String)} GROUP BY chat_session FORMAT RowBinary";
+    const std::string bytes = TRY(engine.query(scoped.query));
+    std::map<std::string, size_t> session_of; // by trace
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const auto place = places.find(reader.text());
+        const std::string_view user = reader.text();
+        if (place != places.end()) sessions[place->second].user_id = user;
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) {
+            const std::string_view trace = reader.bytes(32);
+            if (place == places.end()) continue;
+            // A trace with several sessions counts for the newest one.
+            const auto [known, is_new] = session_of.emplace(trace, place->second);
+            if (!is_new) known->second = std::min(known->second, place->second);
+        }
+    }
+    return add_totals(engine, scope, session_of, sessions);
+}
+
 } // namespace
 
 Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view columns) {
@@ -204,12 +245,27 @@ Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view c
     return std::move(scoped.query);
 }
 
+std::vector<int64_t> SpanStore::recent_starts(const Scope& scope, int64_t to_ns, size_t spans, bool is_filtered) const {
+    std::vector<int64_t> starts;
+    const bool is_of_all_arrivals = scope.received_from_ns <= 0 && scope.received_to_ns == INT64_MAX;
+    if (!m_recent || !is_of_all_arrivals) return starts;
+    const bool is_plain = !is_filtered && scope.filter.empty();
+    const auto least = static_cast<int64_t>(spans);
+    int64_t last = to_ns;
+    for (const int64_t count : {is_plain ? least : std::max<int64_t>(least, 16'384), int64_t{524'288}}) {
+        const auto start = m_recent->start_of_newest(scope.project, to_ns, count);
+        if (!start || *start <= scope.from_ns || *start >= last) continue;
+        starts.push_back(last = *start);
+    }
+    return starts;
+}
+
 Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
     const size_t wanted = page_limit(request.limit) + 1;
     const auto begin = std::chrono::steady_clock::now();
     ListSpans part = request;
     SpanPage page;
-    for (const TimeWindow& window : windows_of(request)) {
+    for (const TimeWindow& window : windows_of(request, *this)) {
         part.scope.from_ns = window.from;
         part.scope.to_ns = window.to;
         const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
@@ -271,55 +327,8 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
     return payload;
 }
 
-Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
-    ScopedQuery scoped = TRY(scope_query(request.scope));
-    ClickHouseQuery& query = scoped.query;
-    const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
-    if (request.chat_session) {
-        query.bind("session", *request.chat_session);
-        scoped.where += " AND chat_session = {session:String}";
-    }
-    std::string having;
-    if (!request.cursor.empty()) {
-        const Cursor cursor = TRY(decode_cursor(request.cursor));
-        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
-        having = " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND trace_id < {cursor_id:String}))";
-    }
-    // First which traces, from few columns; then their sums.
-    query.sql = "SELECT trace_id, argMin(name, (parent_id != '', start_ns)), anyIf(chat_session, chat_session != ''), "
-                "anyIf(user_id, user_id != ''), "
-                "min(start_ns), max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
-                std::string(all_tokens) +
-                ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= {from:Int64} "
-                "AND start_ns < {to:Int64} AND "
-                "trace_id IN (SELECT trace_id FROM (SELECT trace_id, min(start_ns) AS first FROM hone.spans WHERE " +
-                scoped.where + " GROUP BY trace_id" + having + " ORDER BY first DESC, trace_id DESC LIMIT " +
-                std::to_string(limit + 1) +
-                ")) GROUP BY trace_id ORDER BY min(start_ns) DESC, trace_id DESC FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(query));
-    TracePage page;
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        TraceRow row;
-        row.trace_id = reader.bytes(32);
-        row.root_name = reader.text();
-        row.chat_session = reader.text();
-        row.user_id = reader.text();
-        row.start_ns = reader.number<int64_t>();
-        row.end_ns = reader.number<int64_t>();
-        row.spans = static_cast<int64_t>(reader.number<uint64_t>());
-        row.errors = static_cast<int64_t>(reader.number<uint64_t>());
-        row.tokens = reader.number<int64_t>();
-        row.cost_nano_usd = reader.number<int64_t>();
-        page.traces.push_back(std::move(row));
-    }
-    if (page.traces.size() > limit) {
-        page.traces.resize(limit);
-        page.next_cursor = encode_cursor(page.traces.back().start_ns, page.traces.back().trace_id);
-    }
-    return page;
-}
-
-// Many senders name the session on the root span alone: what counts are all spans of the session's traces.
+// Many senders name the session on the root span alone: what counts are all spans of the session's traces. First which
+// sessions, from few columns; then what belongs to them.
 Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor_text) {
     ScopedQuery scoped = TRY(scope_query(scope));
     ClickHouseQuery& query = scoped.query;
@@ -331,28 +340,22 @@ Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, c
         having =
             " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
     }
-    query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), min(start_ns) AS first, groupUniqArray(" +
-                std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + scoped.where +
+    query.sql = "SELECT chat_session, min(start_ns) AS first FROM hone.spans WHERE " + scoped.where +
                 " AND chat_session != '' GROUP BY chat_session" + having +
                 " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
     const std::string bytes = TRY(m_engine.query(query));
     SessionPage page;
-    std::map<std::string, size_t> session_of; // by trace
     for (BinaryReader reader(bytes); !reader.at_end();) {
         SessionRow row;
         row.chat_session = reader.text();
-        row.user_id = reader.text();
         row.start_ns = reader.number<int64_t>();
-        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)
-            session_of.emplace(reader.bytes(32), page.sessions.size());
         page.sessions.push_back(std::move(row));
     }
     if (page.sessions.size() > limit) {
         page.sessions.resize(limit);
         page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
     }
-    std::erase_if(session_of, [&](const auto& entry) { return entry.second >= page.sessions.size(); });
-    TRY(add_totals(m_engine, scope, session_of, page.sessions));
+    TRY(add_users_and_totals(m_engine, scope, page.sessions));
     return page;
 }
 

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "telemetry/engine/clickhouse.h"
+#include "telemetry/engine/recent_spans.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/span_conditions.h"
 #include "telemetry/span/conversation.h"
@@ -186,7 +187,8 @@ struct AttributeKey {
 
 class SpanStore {
 public:
-    explicit SpanStore(ClickHouse& engine) : m_engine(engine) {}
+    // `recent`: what the loader put in lately; null: not known.
+    explicit SpanStore(ClickHouse& engine, const RecentSpans* recent = nullptr) : m_engine(engine), m_recent(recent) {}
 
     Result<SpanPage> list_spans(const ListSpans& request);
     // As list_spans, with payloads; too_large when they are more than `most_bytes`: request fewer.
@@ -205,8 +207,12 @@ public:
     // "SELECT columns FROM hone.spans WHERE …" with the scope's conditions bound; for exports.
     static Result<ClickHouseQuery> select(const Scope& scope, std::string_view columns);
 
+    // Where ranges begin, up to `to_ns`, that may hold that many of the newest spans; the shortest first. Hints.
+    std::vector<int64_t> recent_starts(const Scope& scope, int64_t to_ns, size_t spans, bool is_filtered) const;
+
 private:
     ClickHouse& m_engine;
+    const RecentSpans* m_recent;
 };
 
 // The span's attributes as JSON text with the texts that `input` and `output` stand for.

@@ -2,6 +2,7 @@
 
 #include "otlp/attribute_text.h"
 #include "telemetry/span/binary.h"
+#include "telemetry/span/text_slices.h"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +69,7 @@ void put_made(std::string& out, std::string& scratch, Write write) {
 }
 
 void append_attributes(std::string& text, const Span& span) {
+    TextSlicer slicer(span.input, span.output);
     text += '{';
     bool first = true;
     for (const auto& [key, value] : span.raw->attributes) {
@@ -80,7 +82,7 @@ void append_attributes(std::string& text, const Span& span) {
             text += R"({"$column":"input"})";
         else if (plain && key == span.output_key && plain->data() == span.output.data())
             text += R"({"$column":"output"})";
-        else
+        else if (!plain || !slicer.append_mark(text, *plain))
             otlp::append_value_text(text, value);
     }
     text += '}';

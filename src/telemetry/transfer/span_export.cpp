@@ -4,6 +4,7 @@
 #include "base/id.h"
 #include "otlp/attribute_text.h"
 #include "otlp/encode.h"
+#include "telemetry/span/text_slices.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -19,19 +20,22 @@ constexpr Duration file_deadline = std::chrono::minutes(30);
 
 // Columns of the Parquet file. Attributes are written in full; where a map only looks like a mark for a column (nearly
 // never), the marks stay, and the import resolves them.
-constexpr std::string_view parquet_columns =
-    "toString(trace_id) AS trace_id, toString(span_id) AS span_id, parent_id, toString(name) AS name, "
-    "toString(kind) AS kind, otel_kind, start_ns, duration_ns, toString(status) AS status, status_message, "
-    "toString(service) AS service, toString(version) AS version, toString(model) AS model, "
-    "toString(provider) AS provider, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, "
-    "reasoning_tokens, cost_nano_usd, toString(cost_source) AS cost_source, user_id, chat_session, "
-    "toString(tool_name) AS tool_name, toString(finish_reason) AS finish_reason, documents, "
-    "toString(exception_type) AS exception_type, exception_message, "
-    "arrayMap(key -> toString(key), truncated) AS truncated, input, toString(input_mime) AS input_mime, output, "
-    "toString(output_mime) AS output_mime, "
-    "if(position(attributes, '{\"$map\":{\"$column\"') > 0, attributes, replaceOne(replaceOne(attributes, "
-    "'{\"$column\":\"input\"}', toJSONString(input)), '{\"$column\":\"output\"}', toJSONString(output))) AS "
-    "attributes, resource, scope, events, links, wire";
+std::string parquet_columns() {
+    const std::string attributes = full_attributes_sql();
+    return "toString(trace_id) AS trace_id, toString(span_id) AS span_id, parent_id, toString(name) AS name, "
+           "toString(kind) AS kind, otel_kind, start_ns, duration_ns, toString(status) AS status, status_message, "
+           "toString(service) AS service, toString(version) AS version, toString(model) AS model, "
+           "toString(provider) AS provider, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, "
+           "reasoning_tokens, cost_nano_usd, toString(cost_source) AS cost_source, user_id, chat_session, "
+           "toString(tool_name) AS tool_name, toString(finish_reason) AS finish_reason, documents, "
+           "toString(exception_type) AS exception_type, exception_message, "
+           "arrayMap(key -> toString(key), truncated) AS truncated, input, toString(input_mime) AS input_mime, output, "
+           "toString(output_mime) AS output_mime, "
+           "if(position(attributes, '{\"$map\":{\"$column\"') > 0, " +
+           attributes + ", replaceOne(replaceOne(" + attributes +
+           ", '{\"$column\":\"input\"}', toJSONString(input)), '{\"$column\":\"output\"}', toJSONString(output))) AS "
+           "attributes, resource, scope, events, links, wire";
+}
 
 void append_tokens(std::string& out, const Tokens& tokens) {
     out += R"({"input":)" + std::to_string(tokens.input) + R"(,"cache_read":)" + std::to_string(tokens.cache_read) +
@@ -121,7 +125,7 @@ private:
 };
 
 Result<std::unique_ptr<net::BodySource>> open_parquet(Telemetry& telemetry, SpanStore& store, const Scope& scope) {
-    ClickHouseQuery query = TRY(store.select(scope, parquet_columns));
+    ClickHouseQuery query = TRY(store.select(scope, parquet_columns()));
     query.sql += " ORDER BY start_ns, span_id, trace_id";
     query.deadline = file_deadline;
     query.set("max_execution_time",

@@ -1,0 +1,20 @@
+// How the engine's parts of spans and their merges are, for metrics: every insert makes a part, merges make few of
+// many. Blocking; any thread.
+#pragma once
+
+#include "telemetry/engine/clickhouse.h"
+
+namespace hone::telemetry {
+
+struct MergeState {
+    int64_t parts = 0;            // that queries read
+    int64_t unmerged_parts = 0;   // of these, as they were inserted
+    int64_t most_parts_a_day = 0; // of these, in the day that has the most
+    int64_t merges = 0;           // that run
+    int64_t replaced_bytes = 0;   // on disk, of parts that merges have replaced
+    double oldest_unmerged_seconds = 0;
+};
+
+Result<MergeState> read_merge_state(ClickHouse& engine);
+
+} // namespace hone::telemetry

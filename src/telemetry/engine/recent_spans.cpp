@@ -1,0 +1,44 @@
+#include "telemetry/engine/recent_spans.h"
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr int64_t second_ns = 1'000'000'000;
+
+} // namespace
+
+void RecentSpans::add(std::span<const SpanRowHead> rows) {
+    const Lock lock(m_mutex);
+    std::string_view last_project;
+    Seconds* seconds = nullptr;
+    for (const SpanRowHead& row : rows) {
+        if (!seconds || row.project != last_project) {
+            auto place = m_projects.find(row.project);
+            if (place == m_projects.end()) {
+                if (m_projects.size() >= most_projects) m_projects.clear(); // a hint: lists read further without it
+                place = m_projects.emplace(std::string(row.project), Seconds()).first;
+            }
+            seconds = &place->second;
+            last_project = row.project;
+        }
+        ++(*seconds)[row.start_ns / second_ns];
+        if (seconds->size() > most_seconds) seconds->erase(seconds->begin());
+    }
+}
+
+std::optional<int64_t> RecentSpans::start_of_newest(std::string_view project, int64_t to_ns, int64_t count) const {
+    const Lock lock(m_mutex);
+    const auto place = m_projects.find(project);
+    if (place == m_projects.end()) return std::nullopt;
+    const Seconds& seconds = place->second;
+    int64_t found = 0;
+    for (auto second = seconds.rbegin(); second != seconds.rend(); ++second) {
+        if (second->first * second_ns >= to_ns) continue;
+        found += second->second;
+        if (found >= count) return second->first * second_ns;
+    }
+    return std::nullopt;
+}
+
+} // namespace hone::telemetry
