@@ -20,6 +20,8 @@
 #include "api/families/phoenix/dataset_sources.examples.test.h"
 #include "api/families/phoenix/evaluate_rows.examples.test.h"
 #include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
+#include "api/families/phoenix/dataset_schema.examples.test.h"
+#include "api/families/phoenix/experiment_tasks.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_groups.examples.test.h"
@@ -85,6 +87,8 @@ inline const std::vector<Example> examples = [] {
              evaluate_rows_examples,
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
+             dataset_schema_examples,
+             experiment_tasks_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,

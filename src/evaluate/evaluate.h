@@ -1,25 +1,37 @@
-// Everything about measuring on examples: datasets, experiments, prompts, annotation
-// configs. Built once by server/; thread-safe.
+// Everything about measuring on examples: datasets, experiments, prompts, annotation configs, and the runner of
+// experiments. Built once by server/; thread-safe.
 #pragma once
 
 #include "evaluate/annotation_configs/annotation_configs.h"
 #include "evaluate/datasets/datasets.h"
 #include "evaluate/experiments/experiments.h"
 #include "evaluate/prompts/prompts.h"
+#include "evaluate/runner/experiment_runner.h"
 
 namespace hone::evaluate {
 
+// What running experiments needs of the machine.
+struct EvaluateParts {
+    sandbox::Provider* provider = nullptr; // null: nothing can be isolated
+    TaskSources* sources = nullptr;
+    std::string directory{}; // for short-lived files
+};
+
 struct Evaluate {
-    Evaluate(sql::Database& database, const Clock& clock, access::Access& access)
+    Evaluate(sql::Database& database, const Clock& clock, access::Access& access, const EvaluateParts& parts = {})
         : datasets(database, clock, access),
           experiments(database, clock, access, datasets),
           prompts(database, clock, access),
-          annotation_configs(database, clock, access) {}
+          annotation_configs(database, clock, access),
+          tasks(database, clock, access, experiments, parts.sources),
+          runner({clock, experiments, tasks, parts.provider, parts.sources, parts.directory}) {}
 
     Datasets datasets;
     Experiments experiments;
     Prompts prompts;
     AnnotationConfigs annotation_configs;
+    ExperimentTasks tasks;
+    ExperimentRunner runner; // last: its threads use what stands above
 };
 
 } // namespace hone::evaluate
