@@ -2,6 +2,10 @@
 #pragma once
 
 #include "api/families/drop_in/langsmith.examples.test.h"
+#include "api/families/evaluate/dataset_schema.examples.test.h"
+#include "api/families/evaluate/dataset_sources.examples.test.h"
+#include "api/families/evaluate/evaluate_rows.examples.test.h"
+#include "api/families/evaluate/experiment_tasks.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -17,11 +21,7 @@
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
-#include "api/families/phoenix/dataset_sources.examples.test.h"
-#include "api/families/phoenix/evaluate_rows.examples.test.h"
 #include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
-#include "api/families/phoenix/dataset_schema.examples.test.h"
-#include "api/families/phoenix/experiment_tasks.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_groups.examples.test.h"
