@@ -1,10 +1,10 @@
 #include "telemetry/query/span_store.h"
 
 #include "base/text.h"
+#include "telemetry/engine/page_cursor.h"
 #include "telemetry/query/borrowed_texts.h"
 #include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary_columns.h"
-#include "telemetry/span/page_cursor.h"
 #include "telemetry/span/text_slices.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "telemetry/query/trace_list.h"
 
 #include "base/text.h"
+#include "telemetry/engine/page_cursor.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/page_cursor.h"
 
 #include <algorithm>
 #include <map>

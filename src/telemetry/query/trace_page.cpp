@@ -1,9 +1,9 @@
 // The newest traces of a project (declared in span_store.h). A trace counts from its first span that matches, so a time
 // range may be read alone only where it is known which of its traces began earlier.
+#include "telemetry/engine/page_cursor.h"
 #include "telemetry/query/scoped_query.h"
 #include "telemetry/query/span_store.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/page_cursor.h"
 
 #include <algorithm>
 #include <set>

@@ -1,10 +1,10 @@
 #include "telemetry/records/record_store.h"
 
 #include "base/text.h"
+#include "telemetry/engine/page_cursor.h"
 #include "telemetry/records/record_rows.h"
 #include "telemetry/records/record_tables.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/page_cursor.h"
 
 #include <algorithm>
 #include <cmath>
