@@ -294,12 +294,12 @@ TEST_CASE("lists of a dense project show the same as a list of everything, page 
             spans.push_back({9000 + trace, trace * 3 + i + 1, i ? trace * 3 + 1 : 0,
                              base_ns + static_cast<int64_t>(trace * 500'000'000 + i * 1'700'000'000), 1'000'000, "step",
                              "", trace % 7 == 0 && i == 2 ? 2 : 0});
-    REQUIRE(f.send_json("pages", request(spans)).status == 200);
+    REQUIRE(f.send_json("dense_pages", request(spans)).status == 200);
     f.wait();
     SpanStore whole(f.telemetry->engine()); // knows nothing of what was loaded lately
     for (const char* filter : {"", "status = error"}) {
         ListTraces traces;
-        traces.scope = scope_of("pages", filter);
+        traces.scope = scope_of("dense_pages", filter);
         traces.limit = 7;
         ListTraces plain = traces;
         size_t seen = 0;
@@ -320,7 +320,7 @@ TEST_CASE("lists of a dense project show the same as a list of everything, page 
         }
         CHECK(seen >= (*filter ? 50 : 400));
         ListSpans list;
-        list.scope = scope_of("pages", filter);
+        list.scope = scope_of("dense_pages", filter);
         list.limit = 100;
         std::set<std::string> ids;
         int64_t last = INT64_MAX;
