@@ -1,5 +1,6 @@
 #include "forge/supply.h"
 
+#include "forge/cause.h"
 #include "forge/credential.h"
 
 namespace hone::forge {
@@ -28,6 +29,8 @@ Result<Supplied> Supply::supply(const Wanted& wanted) {
         else
             return fetched.error();
     }
+    // A branch without a common commit cannot be reviewed.
+    if (supplied.repo.refs == 0) return to_error("use " + wanted.url, {Cause::empty_repository, {}, {}});
     supplied.checkout = TRY(m_quarantine.open(wanted.run, supplied.repo, wanted.ref));
     for (const std::string& note : supplied.repo.notes)
         supplied.warning += (supplied.warning.empty() ? "" : " ") + note;

@@ -277,6 +277,17 @@ export interface ChatSession {
   token_count_total: number;
 }
 
+export interface CheckLog {
+  /** Name of the check. */
+  name: string;
+  /** passed, failed, running or skipped. */
+  result: string;
+  /** The end of the log, at most 256 KiB; written by programs that the branch can change. */
+  text: string;
+  /** There is more before it. */
+  truncated: boolean;
+}
+
 export type CheckResult = "passed" | "failed" | "skipped";
 
 export interface ClonedRepo {
@@ -1001,7 +1012,7 @@ export interface Flag {
   message: string;
 }
 
-export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_text" | "odd_name" | "name_collision" | "symlink" | "submodule" | "lfs_pointer" | "mode_change" | "binary" | "license" | "size";
+export type FlagKind = "protected_path" | "lock_file" | "secret" | "invisible_text" | "odd_name" | "name_collision" | "symlink" | "submodule" | "lfs_pointer" | "mode_change" | "binary" | "license" | "closes_issue" | "size";
 
 export interface FolderInfo {
   /** BLAKE2b of names and contents. */
@@ -1854,6 +1865,8 @@ export interface PullRequest {
   mergeable: string;
   /** State of the forge's checks: passed, failed, running; empty: none. */
   checks: string;
+  /** The checks one by one, failed ones first, at most 50. */
+  check_results: PullRequestCheck[];
   /** Review state on the forge: approved, changes_requested; empty: none. */
   forge_review: string;
   /** The last error, and what to do about it. */
@@ -1878,6 +1891,19 @@ export interface PullRequest {
   ended_at: string | null;
 }
 
+export interface PullRequestCheck {
+  /** Number of the job on the forge, for its log; empty: it has no log. */
+  id: string;
+  /** Name, as the forge shows it. */
+  name: string;
+  /** passed, failed, running or skipped. */
+  result: string;
+  /** One line of the check. */
+  summary: string;
+  /** Page of the check. */
+  url: string;
+}
+
 export interface PullRequestEvent {
   /** Id. */
   id: string;
@@ -1888,7 +1914,7 @@ export interface PullRequestEvent {
   created_at: string;
 }
 
-export type PullRequestEventKind = "approved" | "opened" | "updated" | "failed" | "update_failed" | "follow_failed" | "succeeded_by" | "cancelled" | "abandoned" | "taken_over" | "merged" | "closed" | "reopened" | "retargeted" | "ready" | "draft" | "commits_added" | "force_pushed" | "branch_restored" | "changes_requested" | "checks_failed" | "conflicts";
+export type PullRequestEventKind = "approved" | "opened" | "updated" | "failed" | "update_failed" | "follow_failed" | "succeeded_by" | "cancelled" | "abandoned" | "taken_over" | "checks_sent" | "merged" | "closed" | "reopened" | "retargeted" | "ready" | "draft" | "commits_added" | "force_pushed" | "branch_restored" | "changes_requested" | "checks_failed" | "conflicts";
 
 export type PullRequestState = "queued" | "pushed" | "open" | "merged" | "closed" | "only_pushed" | "failed" | "cancelled" | "abandoned";
 
@@ -2048,7 +2074,7 @@ export interface Repo {
 }
 
 export interface RepoCheck {
-  /** read, forge, repository, push, pull_requests, labels, comments or webhook. */
+  /** read, forge, repository, push, pull_requests, labels, comments, checks or webhook. */
   name: string;
   result: CheckResult;
   /** What was found, and what to do. */

@@ -18,7 +18,7 @@ json::Object json_rpc_failure(int code, std::string_view message);
 struct McpTool {
     std::string_view name;
     std::string_view description;
-    bool for_runs_only = false; // needs a run key: it saves something of a run
+    bool for_runs_only = false; // needs a run key: it reads or saves something of a run
     json::Value (*schema)();
     Result<json::Value> (*call)(const Call&, const json::Value& arguments);
 };

@@ -4,6 +4,7 @@
 #include "api/mcp/issue_tools.h"
 #include "api/mcp/mcp.h"
 #include "api/mcp/reply.h"
+#include "review/delivery/checks.h"
 #include "run/outputs/outputs.h"
 
 #include <algorithm>
@@ -292,6 +293,41 @@ Result<json::Value> list_evals_tool(const Call& call, const ListEvals& arguments
     return reply;
 }
 
+struct GetChecks {
+    std::optional<std::string> check;
+    std::optional<int64_t> max_bytes;
+    static constexpr std::tuple fields{
+        Field{"check", &GetChecks::check, "Name or id of a check: returns the end of its log."},
+        Field{"max_bytes", &GetChecks::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
+    };
+};
+
+Result<json::Value> get_checks_tool(const Call& call, const GetChecks& arguments) {
+    const size_t budget = budget_of(arguments.max_bytes);
+    if (arguments.check) {
+        const review::CheckLog log = TRY(call.services.review.check_log_of_run(call.caller.run, *arguments.check));
+        // The end is worth most; half of the budget, because JSON escapes quotes and line ends.
+        const review::ReadableLog end = review::readable_log(log.text, budget / 2);
+        json::Value reply(json::Object{{"name", log.name},
+                                       {"result", log.result},
+                                       {"end_of_log", end.text},
+                                       {"truncated", log.truncated || end.truncated}});
+        fit(reply, budget);
+        return reply;
+    }
+    json::Array shown;
+    for (const review::PullRequest& one : TRY(call.services.review.pull_requests_of_run(call.caller.run)))
+        shown.push_back(json::Object{{"branch", one.branch},
+                                     {"url", one.url},
+                                     {"commit", one.forge_commit},
+                                     {"mergeable", one.mergeable},
+                                     {"checks", one.checks},
+                                     {"check_results", json::to_value(one.check_results)}});
+    json::Value reply(json::Object{{"data", std::move(shown)}});
+    fit(reply, budget);
+    return reply;
+}
+
 // --- saving --------------------------------------------------------------------------------------------------------
 
 json::Value saved(const review::Artifact& artifact) {
@@ -405,6 +441,8 @@ std::span<const McpTool> mcp_tools() {
         tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
         tool<report_issue_tool>("report_issue",
                                 "Report a recurring problem; reporting it again adds to the same issue."),
+        tool<get_checks_tool>(
+            "get_checks", "Checks of the forge on the run's pull requests; with a check, the end of its log.", true),
         tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.", true),
         tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", true),
         tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", true),

@@ -59,10 +59,21 @@ struct ForgePullRequest {
     std::string etag;
 };
 
+// One check of continuous integration: a check run, a job of a pipeline, a commit status. Hostile text.
+struct ForgeCheck {
+    std::string id; // of the job whose log the forge has; empty: it has none
+    std::string name;
+    std::string result;  // passed, failed, running, skipped
+    std::string summary; // one line
+    std::string url;
+};
+// failed, running, passed; empty: there are no checks.
+std::string result_of(const std::vector<ForgeCheck>& checks);
+
 // What people and machines say there.
 struct ForgeOpinion {
-    std::string checks; // passed, failed, running; empty: none
-    std::string review; // approved, changes_requested; empty: nothing
+    std::vector<ForgeCheck> checks; // of the newest commit; about 100 at most
+    std::string review;             // approved, changes_requested; empty: nothing
 };
 
 // Something a person wrote there; hostile text.
@@ -95,6 +106,13 @@ struct ForgeRepository {
     bool moved = false; // the forge has it at another path than the one that was requested
 };
 
+// What a token is needed for beside git.
+enum class ForgeScope { pull_requests, labels, comments, checks };
+constexpr auto enum_names(ForgeScope) {
+    return std::array{EnumName{ForgeScope::pull_requests, "pull_requests"}, EnumName{ForgeScope::labels, "labels"},
+                      EnumName{ForgeScope::comments, "comments"}, EnumName{ForgeScope::checks, "checks"}};
+}
+
 struct ForgeIssue {
     int64_t number = 0;
     std::string url;
@@ -114,6 +132,9 @@ public:
     // Nothing: it is as it was when it had this etag.
     virtual Result<std::optional<ForgePullRequest>> get(int64_t number, const std::string& etag) = 0;
     virtual Result<ForgeOpinion> opinion(const ForgePullRequest& about) = 0;
+    // What the check with an id printed when it ran on this commit. not_found: the forge has no log of it. too_large:
+    // it has more than 16 MiB.
+    virtual Result<std::string> check_log(const ForgeCheck& check, const std::string& commit) = 0;
     // Those after the one with this id; empty: all. About 100 at most; the lines of one review share its id.
     virtual Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) = 0;
     // Oldest first; about 250 at most.
@@ -124,10 +145,9 @@ public:
     virtual Result<std::string> account() = 0;
     // Whether the author of a comment can write to the repository.
     virtual Result<bool> can_write(const ForgeComment& comment) = 0;
-    // Reads one page of something that the token needs a scope for: labels, comments, pull requests.
-    virtual Result<> read_labels() = 0;
-    virtual Result<> read_comments() = 0;
-    virtual Result<> read_pull_requests() = 0;
+    // Tries something that the token needs a scope for: reads one page, and changes what does not exist (number 0), so
+    // that nothing changes. `branch` is one that the repository has.
+    virtual Result<> try_scope(ForgeScope scope, const std::string& branch) = 0;
     virtual Result<ForgeIssue> create_issue(const std::string& title, const std::string& body,
                                             const std::vector<std::string>& labels) = 0;
 

@@ -90,33 +90,7 @@ public:
 
     Result<ForgeOpinion> opinion(const ForgePullRequest& about) override {
         ForgeOpinion opinion;
-        const Response status =
-            TRY(call("read the checks", "GET", fmt::format("{}/commits/{}/status", m_repo, about.head_commit),
-                     std::nullopt, {404}));
-        bool failed = false, running = false, passed = false;
-        if (number_at(status.body, {"total_count"}) > 0) {
-            const std::string state = text_at(status.body, {"state"});
-            failed = state == "failure" || state == "error";
-            running = state == "pending";
-            passed = state == "success";
-        }
-        if (!m_gitea) {
-            const Response checks =
-                TRY(call("read the checks", "GET",
-                         fmt::format("{}/commits/{}/check-runs?per_page=100", m_repo, about.head_commit), std::nullopt,
-                         {403, 404}));
-            if (const json::Value* list = member(checks.body, {"check_runs"}); list != nullptr && list->is_array())
-                for (const json::Value& one : list->get_array()) {
-                    const std::string how = text_at(one, {"conclusion"});
-                    if (text_at(one, {"status"}) != "completed")
-                        running = true;
-                    else if (how == "success" || how == "neutral" || how == "skipped")
-                        passed = true;
-                    else
-                        failed = true;
-                }
-        }
-        opinion.checks = failed ? "failed" : running ? "running" : passed ? "passed" : "";
+        opinion.checks = TRY(checks_of(about.head_commit));
         std::map<std::string, std::string> by_user; // the last word of each
         TRY(each("read the reviews", fmt::format("{}/pulls/{}/reviews?{}", m_repo, about.number, page_size()),
                  [&](const json::Value& item) {
@@ -131,6 +105,20 @@ public:
             if (state == "APPROVED" && opinion.review.empty()) opinion.review = "approved";
         }
         return opinion;
+    }
+
+    Result<std::string> check_log(const ForgeCheck& check, const std::string& commit) override {
+        if (m_gitea) TRY(require_job(check, commit));
+        auto log = read_text("read the log", fmt::format("{}/actions/jobs/{}/logs", m_repo, check.id));
+        if (log.ok() || m_gitea || (log.error().code != Code::not_found && log.error().code != Code::forbidden))
+            return log;
+        // A check of another program than GitHub Actions: its report is in the check itself.
+        const Response one = TRY(
+            call("read the check", "GET", fmt::format("{}/check-runs/{}", m_repo, check.id), std::nullopt, {403, 404}));
+        std::string report = text_at(one.body, {"output", "summary"});
+        if (const std::string text = text_at(one.body, {"output", "text"}); !text.empty())
+            report += (report.empty() ? "" : "\n\n") + text;
+        return report.empty() ? log : Result<std::string>(std::move(report));
     }
 
     // Comments on the pull request, with a review and on its lines. A line's comment goes by its review: people write
@@ -227,22 +215,83 @@ public:
                comment.association == "COLLABORATOR";
     }
 
-    Result<> read_labels() override {
-        TRY(call("read the labels", "GET", m_repo + "/labels?" + std::string(m_gitea ? "limit=1" : "per_page=1")));
-        return {};
-    }
-    Result<> read_comments() override {
-        TRY(call("read the comments", "GET",
-                 m_repo + "/issues/comments?" + std::string(m_gitea ? "limit=1" : "per_page=1")));
-        return {};
-    }
-    Result<> read_pull_requests() override {
-        TRY(call("read the pull requests", "GET",
-                 m_repo + "/pulls?state=open&" + std::string(m_gitea ? "limit=1" : "per_page=1")));
+    Result<> try_scope(ForgeScope scope, const std::string& branch) override {
+        const std::string one = m_gitea ? "limit=1" : "per_page=1";
+        switch (scope) {
+        case ForgeScope::pull_requests:
+            return try_requests("use pull requests", m_repo + "/pulls?state=open&" + one, "PATCH", m_repo + "/pulls/0");
+        case ForgeScope::labels:
+            return try_requests("set labels", m_repo + "/labels?" + one, "POST", m_repo + "/issues/0/labels");
+        case ForgeScope::comments:
+            return try_requests("read the comments", m_repo + "/issues/comments?" + one, "", "");
+        case ForgeScope::checks:
+            return try_requests("read the checks", m_repo + "/commits/" + percent_encode(branch) + "/status", "", "");
+        }
         return {};
     }
 
 private:
+    // Commit statuses, and the check runs that only GitHub has.
+    Result<std::vector<ForgeCheck>> checks_of(const std::string& commit) {
+        std::vector<ForgeCheck> checks;
+        const std::string about = fmt::format("{}/commits/{}/", m_repo, commit);
+        const Response combined = TRY(
+            call("read the checks", "GET", fmt::format("{}status?{}", about, page_size()), std::nullopt, {403, 404}));
+        if (const json::Value* list = member(combined.body, {"statuses"}); list != nullptr && list->is_array())
+            for (const json::Value& item : list->get_array()) checks.push_back(read_status(item));
+        if (m_gitea) return checks;
+        const Response runs = TRY(call("read the checks", "GET", fmt::format("{}check-runs?{}", about, page_size()),
+                                       std::nullopt, {403, 404}));
+        if (const json::Value* list = member(runs.body, {"check_runs"}); list != nullptr && list->is_array())
+            for (const json::Value& item : list->get_array()) checks.push_back(read_run(item));
+        return checks;
+    }
+
+    ForgeCheck read_status(const json::Value& item) const {
+        ForgeCheck check;
+        check.name = line_at(item, {"context"}, 200);
+        const std::string state = text_at(item, {m_gitea ? "status" : "state"});
+        check.result = state == "success" || state == "warning" ? "passed"
+                       : state == "skipped"                     ? "skipped"
+                       : state == "pending"                     ? "running"
+                                                                : "failed";
+        check.summary = line_at(item, {"description"}, 300);
+        check.url = line_at(item, {"target_url"}, 1000);
+        if (!m_gitea) return check;
+        // A job of Gitea Actions: …/actions/runs/7/jobs/12
+        const size_t job = check.url.rfind("/jobs/");
+        if (check.url.find("/actions/runs/") != std::string::npos && job != std::string::npos)
+            if (const auto id = parse_integer(check.url.substr(job + 6)); id.ok() && id.value() > 0)
+                check.id = std::to_string(id.value());
+        if (check.url.starts_with('/'))
+            check.url = m_place.api.substr(0, m_place.api.find('/', m_place.api.find("://") + 3)) + check.url;
+        return check;
+    }
+
+    static ForgeCheck read_run(const json::Value& item) {
+        ForgeCheck check;
+        if (const int64_t id = number_at(item, {"id"}); id > 0) check.id = std::to_string(id);
+        check.name = line_at(item, {"name"}, 200);
+        const std::string how = text_at(item, {"conclusion"});
+        check.result = text_at(item, {"status"}) != "completed" ? "running"
+                       : how == "success" || how == "neutral"   ? "passed"
+                       : how == "skipped" || how == "stale"     ? "skipped"
+                                                                : "failed";
+        check.summary = line_at(item, {"output", "title"}, 300);
+        check.url = line_at(item, {"html_url"}, 1000);
+        return check;
+    }
+
+    // Before version 1.26 the address of a status had a position instead of the job's id: the log of another job must
+    // not be shown.
+    Result<> require_job(const ForgeCheck& check, const std::string& commit) {
+        const Response job = TRY(call("read the job", "GET", fmt::format("{}/actions/jobs/{}", m_repo, check.id)));
+        const std::string name = text_at(job.body, {"name"});
+        if (name.empty() || text_at(job.body, {"head_sha"}) != commit || check.name.find(name) == std::string::npos)
+            return not_found("the log of " + check.name);
+        return {};
+    }
+
     // When others could read it, then which it is; text order is this order. Empty: unknown, never sent.
     static std::string place_of(const json::Value& item, std::string_view moment) {
         const auto time = parse_time(text_at(item, {moment}));

@@ -74,22 +74,17 @@ public:
 
     Result<ForgeOpinion> opinion(const ForgePullRequest& about) override {
         ForgeOpinion opinion;
-        const Response pipelines =
-            TRY(call("read the pipelines", "GET",
-                     fmt::format("{}/merge_requests/{}/pipelines?per_page=1", m_project, about.number), std::nullopt,
-                     {403, 404}));
-        if (pipelines.body.is_array() && !pipelines.body.get_array().empty()) {
-            const std::string state = text_at(pipelines.body.get_array().front(), {"status"});
-            opinion.checks = state == "success" || state == "skipped" || state == "manual" ? "passed"
-                             : state == "failed" || state == "canceled"                    ? "failed"
-                                                                                           : "running";
-        }
+        opinion.checks = TRY(checks_of(about.number));
         const Response approvals =
             TRY(call("read the approvals", "GET",
                      fmt::format("{}/merge_requests/{}/approvals", m_project, about.number), std::nullopt, {403, 404}));
         const json::Value* by = member(approvals.body, {"approved_by"});
         if (by != nullptr && by->is_array() && !by->get_array().empty()) opinion.review = "approved";
         return opinion;
+    }
+
+    Result<std::string> check_log(const ForgeCheck& check, const std::string&) override {
+        return read_text("read the log", fmt::format("{}/jobs/{}/trace", m_project, check.id));
     }
 
     Result<std::vector<ForgeComment>> comments(int64_t number, const std::string& after) override {
@@ -159,21 +154,63 @@ public:
         return answer.status < 300 && number_at(answer.body, {"access_level"}) >= developer;
     }
 
-    Result<> read_labels() override {
-        TRY(call("read the labels", "GET", m_project + "/labels?per_page=1"));
-        return {};
-    }
-    Result<> read_comments() override {
-        TRY(call("read the comments", "GET", m_project + "/events?target_type=note&per_page=1"));
-        return {};
-    }
-    Result<> read_pull_requests() override {
-        TRY(call("read the merge requests", "GET", m_project + "/merge_requests?state=opened&per_page=1"));
+    Result<> try_scope(ForgeScope scope, const std::string&) override {
+        switch (scope) {
+        case ForgeScope::pull_requests:
+            return try_requests("use merge requests", m_project + "/merge_requests?state=opened&per_page=1", "PUT",
+                                m_project + "/merge_requests/0");
+        case ForgeScope::labels:
+            return try_requests("read the labels", m_project + "/labels?per_page=1", "", "");
+        case ForgeScope::comments:
+            return try_requests("read the comments", m_project + "/events?target_type=note&per_page=1", "", "");
+        case ForgeScope::checks:
+            return try_requests("read the pipelines", m_project + "/pipelines?per_page=1", "", "");
+        }
         return {};
     }
 
 private:
     static constexpr int64_t developer = 30; // the least access level that can push
+
+    static std::string result_of_state(const std::string& state) {
+        return state == "success"                         ? "passed"
+               : state == "failed" || state == "canceled" ? "failed"
+               : state == "skipped" || state == "manual"  ? "skipped"
+                                                          : "running";
+    }
+
+    // The jobs of the newest pipeline.
+    Result<std::vector<ForgeCheck>> checks_of(int64_t number) {
+        std::vector<ForgeCheck> checks;
+        const Response pipelines = TRY(call("read the pipelines", "GET",
+                                            fmt::format("{}/merge_requests/{}/pipelines?per_page=1", m_project, number),
+                                            std::nullopt, {403, 404}));
+        if (!pipelines.body.is_array() || pipelines.body.get_array().empty()) return checks;
+        const json::Value& newest = pipelines.body.get_array().front();
+        const Response jobs =
+            TRY(call("read the jobs", "GET",
+                     fmt::format("{}/pipelines/{}/jobs?per_page=100", m_project, number_at(newest, {"id"})),
+                     std::nullopt, {403, 404}));
+        if (jobs.body.is_array())
+            for (const json::Value& item : jobs.body.get_array()) {
+                ForgeCheck check;
+                if (const int64_t id = number_at(item, {"id"}); id > 0) check.id = std::to_string(id);
+                check.name = line_at(item, {"name"}, 200);
+                check.result = result_of_state(text_at(item, {"status"}));
+                check.summary = line_at(item, {"failure_reason"}, 300);
+                check.url = line_at(item, {"web_url"}, 1000);
+                if (check.result == "failed" && true_at(item, {"allow_failure"})) {
+                    check.result = "passed";
+                    check.summary = "Failed, and is allowed to fail.";
+                }
+                checks.push_back(std::move(check));
+            }
+        // Jobs of programs outside GitLab count too, and are not in the list.
+        const std::string whole = result_of_state(text_at(newest, {"status"}));
+        if (checks.empty() || ((whole == "failed" || whole == "running") && result_of(checks) != whole))
+            checks.push_back({"", "pipeline", whole, "", line_at(newest, {"web_url"}, 1000)});
+        return checks;
+    }
 
     static Result<ForgePullRequest> read(const json::Value& item, const std::string& etag) {
         ForgePullRequest found;

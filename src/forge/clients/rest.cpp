@@ -12,6 +12,8 @@ namespace {
 
 constexpr int most_pages = 10;
 constexpr auto longest_wait = std::chrono::hours(1);
+constexpr size_t most_log_bytes = 16 << 20;
+constexpr int most_redirects = 3;
 
 // Each forge has an address that the others do not.
 struct Probe {
@@ -96,6 +98,20 @@ int64_t number_at(const json::Value& value, std::initializer_list<std::string_vi
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
+std::string line_at(const json::Value& value, std::initializer_list<std::string_view> keys, size_t bytes) {
+    std::string text(truncate_utf8(text_at(value, keys), bytes));
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return text;
+}
+
+std::string result_of(const std::vector<ForgeCheck>& checks) {
+    const auto has = [&](std::string_view result) {
+        return std::ranges::any_of(checks, [&](const ForgeCheck& one) { return one.result == result; });
+    };
+    return has("failed") ? "failed" : has("running") ? "running" : checks.empty() ? "" : "passed";
+}
+
 bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
     const json::Value* found = member(value, keys);
     return found != nullptr && found->is_bool() && found->get_bool();
@@ -140,32 +156,60 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
     return error;
 }
 
-Result<RestClient::Response> RestClient::call(std::string_view doing, const std::string& method,
-                                              const std::string& path, const std::optional<json::Value>& body,
-                                              std::initializer_list<int> also, const std::string& etag) {
+net::ClientRequest RestClient::request_to(const std::string& method, const std::string& url) const {
     net::ClientRequest request;
     request.method = method;
-    const std::string url = path.starts_with("https://") || path.starts_with("http://") ? path : m_place.api + path;
     request.url = url;
     request.headers = {{"Accept", "application/json"}, {"User-Agent", "hone"}};
     if (m_place.kind == ForgeKind::github) {
         request.headers.front().value = "application/vnd.github+json";
         request.headers.push_back({"X-GitHub-Api-Version", "2022-11-28"});
     }
+    request.max_response_bytes = 8 << 20;
+    request.total_timeout = std::chrono::seconds(30);
+    return request;
+}
+
+Result<net::ClientResponse> RestClient::send(std::string_view doing, const Remote& remote, net::ClientRequest request) {
+    auto sent = m_http.send(remote, std::move(request));
+    if (sent.ok()) return sent;
+    m_diagnosis = {cause_of_transport(sent.error()), sent.error().message, {}};
+    if (m_diagnosis.cause == Cause::none) return sent.error();
+    return to_error(doing, m_diagnosis);
+}
+
+Result<std::string> RestClient::read_text(std::string_view doing, const std::string& path) {
+    std::string url = m_place.api + path;
+    Remote from = m_remote;
+    for (int hop = 0; hop <= most_redirects; ++hop) {
+        net::ClientRequest request = request_to("GET", url);
+        request.max_response_bytes = most_log_bytes;
+        net::ClientResponse response = TRY(send(doing, from, std::move(request)));
+        if (response.status < 300) return std::move(response.body);
+        if (!is_redirect(response.status)) return explain(doing, response);
+        const std::string location(response.header("location"));
+        url = TRY(redirected_to(url, location));
+        if (!url.empty()) continue;
+        if (!location.starts_with("https://"))
+            return unavailable(fmt::format("could not {}: the forge redirects to an address that is not https", doing));
+        url = location;
+        from.skill_id.clear();
+        from.allow_private = false;
+    }
+    return unavailable(fmt::format("could not {}: the forge redirects more than {} times", doing, most_redirects));
+}
+
+Result<RestClient::Response> RestClient::call(std::string_view doing, const std::string& method,
+                                              const std::string& path, const std::optional<json::Value>& body,
+                                              std::initializer_list<int> also, const std::string& etag) {
+    const std::string url = path.starts_with("https://") || path.starts_with("http://") ? path : m_place.api + path;
+    net::ClientRequest request = request_to(method, url);
     if (!etag.empty()) request.headers.push_back({"If-None-Match", etag});
     if (body) {
         request.headers.push_back({"Content-Type", "application/json"});
         request.body = json::print(*body);
     }
-    request.max_response_bytes = 8 << 20;
-    request.total_timeout = std::chrono::seconds(30);
-    auto sent = m_http.send(m_remote, std::move(request));
-    if (!sent.ok()) {
-        m_diagnosis = {cause_of_transport(sent.error()), sent.error().message, {}};
-        if (m_diagnosis.cause == Cause::none) return sent.error();
-        return to_error(doing, m_diagnosis);
-    }
-    const net::ClientResponse response = std::move(sent).value();
+    const net::ClientResponse response = TRY(send(doing, m_remote, std::move(request)));
     if (method == "GET" && is_redirect(response.status) && !m_following) {
         const std::string target = TRY(redirected_to(url, response.header("location")));
         if (!target.empty()) {
@@ -188,6 +232,14 @@ Result<RestClient::Response> RestClient::call(std::string_view doing, const std:
         answer.body = std::move(parsed).value();
     }
     return answer;
+}
+
+Result<> RestClient::try_requests(std::string_view doing, const std::string& read_path, const std::string& method,
+                                  const std::string& write_path) {
+    TRY(call(doing, "GET", read_path));
+    if (!write_path.empty())
+        TRY(call(doing, method, write_path, json::Value(json::Object{}), {400, 404, 405, 409, 410, 422}));
+    return {};
 }
 
 Result<> RestClient::each(std::string_view doing, const std::string& path,

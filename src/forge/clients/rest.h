@@ -27,6 +27,12 @@ protected:
     Result<Response> call(std::string_view doing, const std::string& method, const std::string& path,
                           const std::optional<json::Value>& body = std::nullopt, std::initializer_list<int> also = {},
                           const std::string& etag = "");
+    // Client::try_scope with its requests; an empty `write_path`: it is only read.
+    Result<> try_requests(std::string_view doing, const std::string& read_path, const std::string& method,
+                          const std::string& write_path);
+    // A text, as the forge sends it. The forge may keep it in a store on another host: that one gets no credential and
+    // must have a public address.
+    Result<std::string> read_text(std::string_view doing, const std::string& path);
     // Every item of a list, page after page (by the header Link), until `take` returns false or ten pages are read.
     Result<> each(std::string_view doing, const std::string& path, const std::function<bool(const json::Value&)>& take);
 
@@ -35,10 +41,14 @@ protected:
     const ForgePlace m_place;
 
 private:
+    net::ClientRequest request_to(const std::string& method, const std::string& url) const;
+    Result<net::ClientResponse> send(std::string_view doing, const Remote& remote, net::ClientRequest request);
     Error explain(std::string_view doing, const net::ClientResponse& response);
     bool m_following = false; // a redirect
 };
 
+// One line of text of the forge.
+std::string line_at(const json::Value& value, std::initializer_list<std::string_view> keys, size_t bytes);
 // The value at a path of keys; null when it is not there or of another type.
 const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys);
 std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys);

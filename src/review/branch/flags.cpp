@@ -1,6 +1,7 @@
 #include "review/branch/flags.h"
 
 #include "base/text.h"
+#include "review/branch/closing_words.h"
 #include "review/branch/secret_forms.h"
 
 #include <algorithm>
@@ -250,6 +251,10 @@ std::vector<Flag> find_flags(const Inspected& found, const ReviewPolicy& policy)
         if (const std::string_view what = seeming_secret(commit.message); !what.empty())
             finder.add(FlagKind::secret, true, "", std::nullopt,
                        fmt::format("The message of commit {} seems to hold {}.", short_id, what));
+        if (closes_issue(commit.message))
+            finder.add(
+                FlagKind::closes_issue, false, "", std::nullopt,
+                fmt::format("The message of commit {} closes an issue of the forge when it is merged.", short_id));
         bool hidden = false;
         for (const std::string_view line : split(commit.message, '\n')) hidden = hidden || !unseen(line).empty();
         if (hidden || !unseen(commit.author).empty())

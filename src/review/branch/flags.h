@@ -20,6 +20,7 @@ enum class FlagKind {
     mode_change,
     binary,
     license,
+    closes_issue,
     size,
 };
 constexpr auto enum_names(FlagKind) {
@@ -35,6 +36,7 @@ constexpr auto enum_names(FlagKind) {
                       EnumName{FlagKind::mode_change, "mode_change"},
                       EnumName{FlagKind::binary, "binary"},
                       EnumName{FlagKind::license, "license"},
+                      EnumName{FlagKind::closes_issue, "closes_issue"},
                       EnumName{FlagKind::size, "size"}};
 }
 

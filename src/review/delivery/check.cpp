@@ -84,9 +84,14 @@ Result<std::vector<RepoCheck>> Delivery::check(const forge::Remote& remote) {
     checks.push_back(push.ok() && repository.ok() && !repository.value().can_push
                          ? failed_check("push", forge::to_error("push", {forge::Cause::not_allowed, {}, {}}))
                          : of_call("push", push, "Branches can be pushed."));
-    checks.push_back(of_call("pull_requests", client->read_pull_requests(), "Pull requests can be read."));
-    checks.push_back(of_call("labels", client->read_labels(), "Labels can be read."));
-    checks.push_back(of_call("comments", client->read_comments(), "Comments can be read."));
+    const std::string branch =
+        repository.ok() && !repository.value().empty ? repository.value().default_branch : std::string();
+    for (const auto& [scope, name] : enum_names(forge::ForgeScope{})) {
+        if (scope == forge::ForgeScope::checks && branch.empty())
+            checks.push_back({std::string(name), CheckResult::skipped, "There is no commit that they could be of."});
+        else
+            checks.push_back(of_call(std::string(name), client->try_scope(scope, branch), "The token has the scope."));
+    }
     return checks;
 }
 

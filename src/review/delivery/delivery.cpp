@@ -216,7 +216,7 @@ Result<> Delivery::open(PullRequest& one, Attempt& attempt) {
 
 Result<> Delivery::open_at(PullRequest& one, const Place& place, forge::Client& client, Attempt& attempt) {
     forge::NewPullRequest wanted;
-    wanted.title = one.title;
+    wanted.title = harmless_title(one.title);
     wanted.body = own_part(TRY(body_of(one, place.branch)));
     wanted.head = one.branch;
     wanted.base = one.target;
@@ -324,9 +324,7 @@ Result<> Delivery::follow(PullRequest& one, Attempt& attempt) {
         const forge::ForgeOpinion opinion = TRY(client->opinion(about));
         if (opinion.review == "changes_requested" && one.forge_review != opinion.review)
             attempt.events.push_back({PullRequestEventKind::changes_requested, one.url});
-        if (opinion.checks == "failed" && one.checks != opinion.checks)
-            attempt.events.push_back({PullRequestEventKind::checks_failed, one.url});
-        one.checks = opinion.checks;
+        take_checks(one, opinion.checks, attempt);
         one.forge_review = opinion.review;
         if (*place.branch.policy.follow_forge_comments && one.state == PullRequestState::open)
             TRY(send_comments(one, place.branch, *client));

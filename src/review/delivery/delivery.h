@@ -49,7 +49,8 @@ struct RepoCheck {
     CheckResult result = CheckResult::skipped;
     std::string message;
     static constexpr std::tuple fields{
-        Field{"name", &RepoCheck::name, "read, forge, repository, push, pull_requests, labels, comments or webhook."},
+        Field{"name", &RepoCheck::name,
+              "read, forge, repository, push, pull_requests, labels, comments, checks or webhook."},
         Field{"result", &RepoCheck::result, "passed, failed or skipped."},
         Field{"message", &RepoCheck::message, "What was found, and what to do."},
     };
@@ -68,6 +69,8 @@ public:
     Result<std::vector<RepoCheck>> check(const forge::Remote& remote);
     // What people wrote on the forge, read now; about 100 at most.
     Result<std::vector<forge::ForgeComment>> comments(const PullRequest& one);
+    // What a check of the forge printed, read now.
+    Result<CheckLog> check_log(const PullRequest& one, const PullRequestCheck& check);
     // Which forge an address belongs to, and why git fails with it.
     forge::ForgeFinder& finder() { return m_finder; }
 
@@ -109,6 +112,7 @@ private:
     Result<> notice_commits(PullRequest& one, const forge::ForgePullRequest& seen, forge::Client& client,
                             Attempt& attempt);
     void take_state(PullRequest& one, const forge::ForgePullRequest& seen, Attempt& attempt) const;
+    static void take_checks(PullRequest& one, const std::vector<forge::ForgeCheck>& checks, Attempt& attempt);
     Result<> send_comments(PullRequest& one, const Branch& branch, forge::Client& client);
     Result<std::string> body_of(const PullRequest& one, const Branch& branch);
     Result<std::vector<std::string>> approvers(const PullRequest& one) const;

@@ -45,6 +45,7 @@ enum class PullRequestEventKind {
     cancelled,
     abandoned,
     taken_over,
+    checks_sent,
     merged,
     closed,
     reopened,
@@ -70,6 +71,7 @@ constexpr auto enum_names(PullRequestEventKind) {
                       EnumName{cancelled, "cancelled"},
                       EnumName{abandoned, "abandoned"},
                       EnumName{taken_over, "taken_over"},
+                      EnumName{checks_sent, "checks_sent"},
                       EnumName{merged, "merged"},
                       EnumName{closed, "closed"},
                       EnumName{reopened, "reopened"},
@@ -114,6 +116,37 @@ struct PeopleCommit {
     };
 };
 
+// One check of the forge on the newest commit: a check run, a job of a pipeline, a commit status.
+struct PullRequestCheck {
+    std::string id;
+    std::string name;
+    std::string result;
+    std::string summary;
+    std::string url;
+    static constexpr std::tuple fields{
+        Field{"id", &PullRequestCheck::id, "Number of the job on the forge, for its log; empty: it has no log."},
+        Field{"name", &PullRequestCheck::name, "Name, as the forge shows it."},
+        Field{"result", &PullRequestCheck::result, "passed, failed, running or skipped."},
+        Field{"summary", &PullRequestCheck::summary, "One line of the check."},
+        Field{"url", &PullRequestCheck::url, "Page of the check."},
+    };
+};
+
+// What a check printed: its end, without control characters and without lines that seem to hold a secret.
+struct CheckLog {
+    std::string name;
+    std::string result;
+    std::string text;
+    bool truncated = false;
+    static constexpr std::tuple fields{
+        Field{"name", &CheckLog::name, "Name of the check."},
+        Field{"result", &CheckLog::result, "passed, failed, running or skipped."},
+        Field{"text", &CheckLog::text,
+              "The end of the log, at most 256 KiB; written by programs that the branch can change."},
+        Field{"truncated", &CheckLog::truncated, "There is more before it."},
+    };
+};
+
 struct PullRequest {
     PullRequestId id;
     access::SpaceId space_id;
@@ -141,6 +174,7 @@ struct PullRequest {
     std::vector<PeopleCommit> their_commits;
     std::string mergeable;
     std::string checks;
+    std::vector<PullRequestCheck> check_results;
     std::string forge_review;
     std::string error;
     std::string cause;
@@ -184,6 +218,7 @@ struct PullRequest {
         Field{"mergeable", &PullRequest::mergeable,
               "Whether the forge can merge it: yes, conflicts; empty: not known."},
         Field{"checks", &PullRequest::checks, "State of the forge's checks: passed, failed, running; empty: none."},
+        Field{"check_results", &PullRequest::check_results, "The checks one by one, failed ones first, at most 50."},
         Field{"forge_review", &PullRequest::forge_review,
               "Review state on the forge: approved, changes_requested; empty: none."},
         Field{"error", &PullRequest::error, "The last error, and what to do about it."},

@@ -1,6 +1,7 @@
 #include "review/delivery/pull_request_body.h"
 
 #include "base/text.h"
+#include "review/branch/closing_words.h"
 #include "review/branch/secret_forms.h"
 
 #include <fmt/format.h>
@@ -34,9 +35,22 @@ std::string outcome(const std::optional<VerificationRun>& run) {
 
 } // namespace
 
+std::string harmless_title(std::string_view text) {
+    std::string harmless;
+    const std::string kept = without_closing(text);
+    for (size_t at = 0; at < kept.size(); ++at) {
+        harmless += kept[at];
+        if (kept[at] == '@' && at + 1 < kept.size() && is_name_character(kept[at + 1]) &&
+            (at == 0 || !is_name_character(kept[at - 1])))
+            harmless += ' ';
+    }
+    return harmless;
+}
+
 std::string harmless_markdown(std::string_view text) {
     std::string harmless;
-    for (const std::string_view line : split(truncate_utf8(text, longest_part), '\n')) {
+    const std::string kept = without_closing(text);
+    for (const std::string_view line : split(truncate_utf8(kept, longest_part), '\n')) {
         if (!seeming_secret(line).empty()) {
             harmless += "(a line that seems to hold a secret was left out)\n";
             continue;

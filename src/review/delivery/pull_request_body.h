@@ -27,7 +27,9 @@ std::optional<std::string> with_own_part(std::string_view there, std::string_vie
 // Of a squashed commit: title, the commits' own words, trailers, sign-off.
 std::string squashed_message(const Branch& branch, const Revision& revision);
 
-// Without mentions of people, hidden comments and lines that seem to hold a secret.
+// Without mentions of people, words that close issues, hidden comments and lines that seem to hold a secret.
 std::string harmless_markdown(std::string_view text);
+// The same for a title, which is one line and not Markdown.
+std::string harmless_title(std::string_view text);
 
 } // namespace hone::review

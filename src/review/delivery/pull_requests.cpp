@@ -42,6 +42,10 @@ constexpr std::tuple pull_request_columns{
                 }}},
     sql::Column{"mergeable", &PullRequest::mergeable},
     sql::Column{"checks", &PullRequest::checks},
+    sql::Column{"check_results", sql::Converted{[](PullRequest& one, const sql::Row& row, size_t at) {
+                    auto checks = json::read<std::vector<PullRequestCheck>>(row.text(at));
+                    if (checks.ok()) one.check_results = std::move(checks).value();
+                }}},
     sql::Column{"forge_review", &PullRequest::forge_review},
     sql::Column{"error", &PullRequest::error},
     sql::Column{"cause", &PullRequest::cause},
@@ -342,16 +346,18 @@ Result<bool> PullRequests::update(const PullRequest& changed, Time seen_updated_
         const int64_t touched = TRY(transaction.execute(
             "UPDATE pull_requests SET forge = ?, target = ?, revision = ?, delivered_revision = ?, state = ?, "
             "update_state = ?, number = ?, url = ?, title = ?, draft = ?, head_commit = ?, forge_commit = ?, people = "
-            "?, their_commits = ?, mergeable = ?, checks = ?, forge_review = ?, error = ?, cause = ?, moved_to = ?, "
-            "attempts = ?, next_try_at = ?, updated_at = ?, polled_at = ?, merged_at = ?, ended_at = ?, etag = ?, "
+            "?, their_commits = ?, mergeable = ?, checks = ?, check_results = ?, forge_review = ?, error = ?, cause = "
+            "?, "
+            "moved_to = ?, attempts = ?, next_try_at = ?, updated_at = ?, polled_at = ?, merged_at = ?, ended_at = ?, "
+            "etag = ?, "
             "told_until = ? WHERE id = ? AND updated_at = ?",
             changed.forge, changed.target, successor ? changed.delivered_revision : changed.revision,
             changed.delivered_revision, name_of(changed.state), changed.update_state, changed.number, changed.url,
             changed.title, changed.draft ? 1 : 0, changed.head_commit, changed.forge_commit, changed.people,
-            json::write(changed.their_commits), changed.mergeable, changed.checks, changed.forge_review,
-            std::string(truncate_utf8(repair_utf8(changed.error), 2000)), changed.cause, changed.moved_to,
-            changed.attempts, changed.next_try_at, changed.updated_at, changed.polled_at, changed.merged_at,
-            changed.ended_at, changed.etag, changed.told_until, changed.id, seen_updated_at));
+            json::write(changed.their_commits), changed.mergeable, changed.checks, json::write(changed.check_results),
+            changed.forge_review, std::string(truncate_utf8(repair_utf8(changed.error), 2000)), changed.cause,
+            changed.moved_to, changed.attempts, changed.next_try_at, changed.updated_at, changed.polled_at,
+            changed.merged_at, changed.ended_at, changed.etag, changed.told_until, changed.id, seen_updated_at));
         if (touched != 1) return false;
         for (const NewPullRequestEvent& event : events)
             TRY(insert_event(transaction, m_clock, changed.id.text(), event));

@@ -156,6 +156,8 @@ Result<> Delivery::push(PullRequest& one, Attempt& attempt) {
         one.head_commit = one.forge_commit = head;
         one.people.clear();
         one.their_commits.clear();
+        one.checks.clear(); // of the commit before
+        one.check_results.clear();
         return {};
     }();
     if (local) (void)sandbox::remove_tree(job.export_to).ok();

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "review/delivery/checks.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t longest_issue_title = 300;
 constexpr size_t longest_issue_body = 60'000;
 constexpr size_t most_issue_labels = 20;
+constexpr size_t most_sent_checks = 5;
 
 // The principal that a run acts for: the person behind a session, also when they used an API key.
 Result<std::string> starter_of(sql::Database& database, const RunId& id) {
@@ -82,6 +84,58 @@ Result<std::vector<ForgeCommentView>> ReviewServices::forge_comments(const acces
         shown.push_back(
             {repair_utf8(comment.author), repair_utf8(comment.path), comment.line, repair_utf8(comment.body)});
     return shown;
+}
+
+Result<review::CheckLog> ReviewServices::read_log(const review::PullRequest& one, const std::string& check) const {
+    if (m_delivery == nullptr) return unavailable("this machine cannot reach forges (`hone check`)");
+    // Only checks that the forge listed for this pull request: the number of another job is not found.
+    for (const review::PullRequestCheck& known : one.check_results)
+        if (!known.id.empty() && (known.id == check || known.name == check)) return m_delivery->check_log(one, known);
+    return not_found("a check with a log named " + std::string(truncate_utf8(check, 100)));
+}
+
+Result<review::CheckLog> ReviewServices::check_log(const access::Caller& caller, const review::PullRequestId& id,
+                                                   const std::string& check) const {
+    return read_log(TRY(pull_requests.find(caller, id)), check);
+}
+
+Result<review::PullRequest> ReviewServices::send_checks(const access::Caller& caller, const review::PullRequestId& id) {
+    const review::PullRequest one = TRY(pull_requests.find(caller, id, access::Permission::artifact_review));
+    if (!caller.run.empty()) return forbidden("a worker cannot send checks to itself; it has the tool get_checks");
+    if (one.checks != "failed" || one.state != review::PullRequestState::open)
+        return conflict("no check of the pull request failed; hone pr sync PR reads them again");
+    std::vector<review::CheckLog> logs;
+    for (const review::PullRequestCheck& check : one.check_results) {
+        if (check.result != "failed" || logs.size() >= most_sent_checks) continue;
+        // The names of the checks are worth sending also when the forge does not give their logs.
+        auto log = check.id.empty() ? Result<review::CheckLog>(review::CheckLog{check.name, check.result, "", false})
+                                    : read_log(one, check.id);
+        if (!log.ok()) {
+            hone::log(Level::warning, "log of a check not read",
+                      {{"pull_request", id.text()}, {"check", check.name}, {"why", log.error().message}});
+            log = review::CheckLog{check.name, check.result, "", false};
+        }
+        logs.push_back(std::move(log).value());
+    }
+    TRY(send_follow_up(caller, one.run_id, review::checks_message(one, logs)));
+    TRY(pull_requests.add_event(id, {review::PullRequestEventKind::checks_sent, "By " + caller.name + "."}));
+    TRY(m_access.audit.record(caller, {"pull_request_send_checks", one.space_id, id.text(), {{"branch", one.branch}}}));
+    return one;
+}
+
+Result<std::vector<review::PullRequest>> ReviewServices::pull_requests_of_run(const std::string& run) const {
+    review::PullRequestFilter filter;
+    filter.run = run;
+    filter.state = review::PullRequestState::open;
+    const Run found = TRY(m_runs.runs.find(access::Caller::system(), RunId(run)));
+    return TRY(pull_requests.list(access::Caller::system(), found.space_id, filter, {})).data;
+}
+
+Result<review::CheckLog> ReviewServices::check_log_of_run(const std::string& run, const std::string& check) const {
+    Result<review::CheckLog> log = not_found("a check with a log named " + std::string(truncate_utf8(check, 100)));
+    for (const review::PullRequest& one : TRY(pull_requests_of_run(run)))
+        if (log = read_log(one, check); log.ok() || log.error().code != Code::not_found) break;
+    return log;
 }
 
 Result<std::vector<review::RepoCheck>> ReviewServices::check_repo(const access::Caller& caller,

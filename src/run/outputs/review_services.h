@@ -83,6 +83,14 @@ public:
     // What people wrote about it, read from the forge now.
     Result<std::vector<ForgeCommentView>> forge_comments(const access::Caller& caller,
                                                          const review::PullRequestId& id) const;
+    // What a check of the forge printed, read from the forge now. `check`: its id or name.
+    Result<review::CheckLog> check_log(const access::Caller& caller, const review::PullRequestId& id,
+                                       const std::string& check) const;
+    // Sends the failed checks with the ends of their logs to the session, as data.
+    Result<review::PullRequest> send_checks(const access::Caller& caller, const review::PullRequestId& id);
+    // For the worker itself: the open pull requests of its run with their checks, and the log of one of these checks.
+    Result<std::vector<review::PullRequest>> pull_requests_of_run(const std::string& run) const;
+    Result<review::CheckLog> check_log_of_run(const std::string& run, const std::string& check) const;
     // What the credential of a repository can do on its forge.
     Result<std::vector<review::RepoCheck>> check_repo(const access::Caller& caller, const forge::Repo& repo) const;
     // Before a repository is removed. Conflict while it has pull requests that are not over, unless they are abandoned.
@@ -106,6 +114,8 @@ public:
     std::optional<review::LabelOutbox> labels; // after set_label_sink
 
 private:
+    Result<review::CheckLog> read_log(const review::PullRequest& one, const std::string& check) const;
+
     sql::Database& m_database;
     const Clock& m_clock;
     RunServices& m_runs;

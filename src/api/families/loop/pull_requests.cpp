@@ -88,6 +88,16 @@ Result<One<review::PullRequest>> take_over_pull_request(const Call& call) {
     return One<review::PullRequest>{TRY(call.services.review.take_over(call.caller, id))};
 }
 
+Result<One<review::CheckLog>> get_pull_request_check_log(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::CheckLog>{TRY(call.services.review.check_log(call.caller, id, std::string(call.at("check"))))};
+}
+
+Result<One<review::PullRequest>> send_pull_request_checks(const Call& call) {
+    const auto id = TRY(pull_request_in_path(call));
+    return One<review::PullRequest>{TRY(call.services.review.send_checks(call.caller, id))};
+}
+
 // --- routes --------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -103,6 +113,12 @@ const Route pull_requests_table[] = {
                                     "What happened to a pull request, in Hone and on the forge, oldest first."),
     route<list_pull_request_comments>("GET", "/v1/pull_requests/{pull_request}/comments", need(run_read),
                                       "What people wrote about a pull request on the forge, read from there now.")
+        .on(net::Lane::query),
+    route<get_pull_request_check_log>("GET", "/v1/pull_requests/{pull_request}/checks/{check}/log", need(run_read),
+                                      "What a check of the forge printed, read from there now.")
+        .on(net::Lane::query),
+    route<send_pull_request_checks>("POST", "/v1/pull_requests/{pull_request}/send_checks", need(artifact_review),
+                                    "Send the failed checks, with the ends of their logs, to the session.")
         .on(net::Lane::query),
     route<cancel_pull_request>(
         "POST", "/v1/pull_requests/{pull_request}/cancel", need(artifact_review),

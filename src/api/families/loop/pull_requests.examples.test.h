@@ -12,6 +12,8 @@ inline constexpr Example pull_requests_examples[] = {
     {"GET /v1/pull_requests/{pull_request}/events"},
     // No forge can be reached in these tests.
     {.route = "GET /v1/pull_requests/{pull_request}/comments", .allowed = 503},
+    {.route = "GET /v1/pull_requests/{pull_request}/checks/{check}/log", .allowed = 503},
+    {.route = "POST /v1/pull_requests/{pull_request}/send_checks", .allowed = 409},
     {.route = "POST /v1/pull_requests/{pull_request}/take_over", .allowed = 409},
     {"POST /v1/pull_requests/{pull_request}/cancel"},
     {"POST /v1/pull_requests/{pull_request}/abandon"},

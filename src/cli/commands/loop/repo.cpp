@@ -35,12 +35,22 @@ std::string repo_path(const Context& context) {
     return path_of("/v1/repos", {context.value_or_empty("REPO")});
 }
 
+// People know a skill by its name. A caller who cannot read skills sees its id.
+Result<> show_one(Context& context, json::Value repo) {
+    const std::string skill = text_of(repo, "skill_id");
+    if (!skill.empty() && !context.json())
+        if (const auto found = context.remote.get(path_of("/v1/skills", {skill})); found.ok())
+            repo.as_object()["skill_id"] = text_of(found.value(), "name");
+    return show_record(context, repo, repo_columns());
+}
+
 // What a fetch came to: an error is the command's error.
 Result<> show_fetched(Context& context, const json::Value& repo) {
-    TRY(show_record(context, repo, repo_columns()));
+    TRY(show_one(context, repo));
     if (text_of(repo, "state") != "failed") return {};
     return context.fail(Exit::failure, "the repository could not be fetched: " + text_of(repo, "error"),
-                        "choose a skill with its credential: hone skill list");
+                        "it is registered: change it with hone repo update " + text_of(repo, "name") +
+                            ", or delete it with hone repo rm " + text_of(repo, "name"));
 }
 
 bool is_fetching(const json::Value& repo) {
@@ -63,7 +73,7 @@ Result<> list_repos(Context& context) {
 }
 
 Result<> show_repo(Context& context) {
-    return show_record(context, TRY(context.remote.get(repo_path(context), space_query(context))), repo_columns());
+    return show_one(context, TRY(context.remote.get(repo_path(context), space_query(context))));
 }
 
 Result<> add_repo(Context& context) {
@@ -74,7 +84,17 @@ Result<> add_repo(Context& context) {
         if (const auto value = context.parsed.value(option)) body[field] = *value;
     if (context.parsed.has("--allow-private")) body["allow_private"] = true;
     const json::Value made = TRY(context.remote.post("/v1/repos", std::move(body), space_query(context)));
-    return show_fetched(context, TRY(fetched(context, path_of("/v1/repos", {text_of(made, "id")}))));
+    const std::string path = path_of("/v1/repos", {text_of(made, "id")});
+    const json::Value repo = TRY(fetched(context, path));
+    TRY(show_fetched(context, repo));
+    if (text_of(repo, "skill_id").empty()) return {};
+    // What the token lacks is better known now than at the first approval.
+    const json::Value checks = TRY(context.remote.post(path + "/check", json::Object{}, space_query(context)));
+    for (const json::Value& check : checks.as_array())
+        if (text_of(check, "result") == "failed")
+            context.console.note("Warning: " + text_of(check, "name") + ": " + safe_line(text_of(check, "message")) +
+                                 "\n");
+    return {};
 }
 
 Result<> fetch_repo(Context& context) {
@@ -113,7 +133,7 @@ Result<> update_repo(Context& context) {
                             "hone repo update --help lists the options");
     const Reply changed = TRY(context.remote.call(
         {.method = "PATCH", .path = repo_path(context), .query = space_query(context), .body = std::move(body)}));
-    return show_record(context, changed.data, repo_columns());
+    return show_one(context, changed.data);
 }
 
 Result<> make_hook(Context& context) {

@@ -1,10 +1,14 @@
 // Reviews: artifacts that wait for a person, comments on them, and the pull requests of approved branches.
 #include "cli/commands/loop/decision.h"
+
+#include "base/text.h"
 #include "cli/remote/download.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/amount.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/scope.h"
+
+#include <utility>
 
 namespace hone::cli {
 
@@ -84,11 +88,40 @@ std::string ending_of(const json::Value& result, std::string_view side) {
     return code == 0 ? "passed" : "exit " + std::to_string(code);
 }
 
+// The end of what a command printed where it did not pass.
+std::string output_lines(const json::Value& result, std::string_view side) {
+    constexpr size_t most_lines = 20;
+    const std::string ending = ending_of(result, side);
+    if (ending == "passed" || ending == "not run") return {};
+    const std::string output = text_of(result.as_object().at(side), "output");
+    std::vector<std::string_view> lines = split(trim(output), '\n');
+    if (trim(output).empty()) return {};
+    std::string text = "    " + std::string(side) + " printed:\n";
+    if (lines.size() > most_lines) {
+        lines.erase(lines.begin(), lines.end() - most_lines);
+        text += "      … (hone review show --json has more)\n";
+    }
+    for (const std::string_view line : lines) text += "      " + safe_line(line) + "\n";
+    return text;
+}
+
 std::string verification_lines(const json::Value& revision) {
     std::string text;
     for (const json::Value& result : revision.as_object().at("verification_results").as_array())
         text += "  " + safe_line(text_of(result, "name")) + ": base " + ending_of(result, "base") + ", branch " +
-                ending_of(result, "branch") + "\n";
+                ending_of(result, "branch") + "\n" + output_lines(result, "base") + output_lines(result, "branch");
+    return text;
+}
+
+// The checks of the forge, one by one: "  failed   ci / test  2 tests failed".
+std::string check_lines(const json::Value& pull_request) {
+    std::string text;
+    for (const json::Value& check : pull_request.as_object().at("check_results").as_array()) {
+        const std::string result = text_of(check, "result");
+        const std::string summary = safe_line(text_of(check, "summary"));
+        text += "  " + result + std::string(result.size() < 9 ? 9 - result.size() : 1, ' ') +
+                safe_line(text_of(check, "name")) + (summary.empty() ? "" : "  " + summary) + "\n";
+    }
     return text;
 }
 
@@ -105,6 +138,9 @@ void print_lines(const Context& context, const json::Value& review) {
     if (const std::string state = text_of(newest, "verification"); state != "none")
         text += "Verification: " + state + "\n" + verification_lines(newest);
     if (const std::string error = text_of(newest, "error"); !error.empty()) text += safe_line(error) + "\n";
+    if (const json::Value& one = review.as_object().at("pull_request"); one.is_object())
+        if (const std::string checks = check_lines(one); !checks.empty())
+            text += "Checks of the forge (hone pr log " + text_of(one, "id") + " CHECK prints a log)\n" + checks;
     for (const json::Value& flag : newest.as_object().at("flags").as_array()) {
         const bool blocking = flag.as_object().at("blocking").as_bool();
         const std::string path = text_of(flag, "path");
@@ -133,6 +169,8 @@ Result<> show_review(Context& context) {
                      {.title = "repo", .field = "branch.repo_name"},
                      {.title = "pull request", .field = "pull_request.url"},
                      {.title = "pull request state", .field = "pull_request.state"},
+                     {.title = "pull request checks", .field = "pull_request.checks"},
+                     {.title = "pull request mergeable", .field = "pull_request.mergeable"},
                      {.title = "pull request error", .field = "pull_request.error"},
                      {.title = "digest", .field = "artifact.digest"},
                      {.title = "session", .field = "artifact.run_id", .kind = Kind::id}}));
@@ -197,9 +235,11 @@ Result<> show_pull_request(Context& context) {
     const json::Value shown = TRY(context.remote.get(pull_request_path(context)));
     TRY(show_record(context, shown, pull_request_columns()));
     if (context.json()) return {};
-    std::string text;
+    std::string text = check_lines(shown);
+    if (!text.empty()) text.insert(0, "\nChecks of the forge\n");
+    bool first = true;
     for (const json::Value& commit : shown.as_object().at("their_commits").as_array())
-        text += (text.empty() ? "\nCommits of people on the branch\n" : "") + std::string("  ") +
+        text += (std::exchange(first, false) ? "\nCommits of people on the branch\n" : "") + std::string("  ") +
                 safe_line(text_of(commit, "id").substr(0, 12) + "  " + text_of(commit, "author") + "  " +
                           text_of(commit, "title")) +
                 "\n";
@@ -219,6 +259,34 @@ Result<> list_pull_request_comments(Context& context) {
                       {.title = "line", .field = "line", .kind = Kind::number},
                       {.title = "comment", .field = "body"}},
                      "No comments on the forge.");
+}
+
+Result<> list_checks(Context& context) {
+    const json::Value shown = TRY(context.remote.get(pull_request_path(context)));
+    if (context.json()) {
+        print_json(context, shown.as_object().at("check_results"));
+        return {};
+    }
+    const std::string text = check_lines(shown);
+    context.console.print(text.empty() ? "No checks on the forge.\n" : text);
+    return {};
+}
+
+Result<> show_check_log(Context& context) {
+    const json::Value log =
+        TRY(context.remote.get(pull_request_path(context, {"checks", context.value_or_empty("CHECK"), "log"})));
+    if (context.json()) {
+        print_json(context, log);
+        return {};
+    }
+    if (log.as_object().at("truncated").as_bool()) context.console.note("The log is longer: this is its end.\n");
+    context.console.print(safe_block(text_of(log, "text")));
+    return {};
+}
+
+Result<> send_checks(Context& context) {
+    const json::Value done = TRY(context.remote.post(pull_request_path(context, {"send_checks"}), json::Object{}));
+    return show_done(context, done, "The session receives the failed checks. It pushes a new revision for review.");
 }
 
 Result<> cancel_pull_request(Context& context) {
@@ -311,6 +379,18 @@ std::vector<Command> review_commands() {
          .arguments = {pull_request_argument},
          .lists = true,
          .run = list_pull_request_comments},
+        {.path = "pr checks",
+         .summary = "List the checks of the forge on a pull request.",
+         .arguments = {pull_request_argument},
+         .run = list_checks},
+        {.path = "pr log",
+         .summary = "Print the end of the log of a check.",
+         .arguments = {pull_request_argument, {.name = "CHECK", .doc = "Name or id of the check."}},
+         .run = show_check_log},
+        {.path = "pr send-checks",
+         .summary = "Send the failed checks, with the ends of their logs, to the session.",
+         .arguments = {pull_request_argument},
+         .run = send_checks},
         {.path = "pr take-over",
          .summary = "Give the session the commits that people pushed to the branch on the forge.",
          .arguments = {pull_request_argument},
