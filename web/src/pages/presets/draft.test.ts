@@ -15,6 +15,8 @@ test("settings are unchanged by the form", () => {
     verification: [{ name: "tests", command: "make test", timeout_seconds: 60 }],
     require_verified: true,
     labels: ["hone", "bug"],
+    follow_forge_comments: true,
+    follow_comments_of: "anyone",
   };
   before.sandbox.env = { MODE: "a=b", EMPTY: "" };
   before.sandbox.secret_env = { TOKEN: "********" };

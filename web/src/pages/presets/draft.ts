@@ -37,6 +37,7 @@ export interface ReviewDraft {
   trailers: string;
   sign_off: boolean;
   follow_forge_comments: boolean;
+  follow_comments_of: string;
 }
 
 export interface Draft {
@@ -108,6 +109,7 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
     trailers: policy?.trailers.join("\n") ?? "",
     sign_off: policy?.sign_off ?? false,
     follow_forge_comments: policy?.follow_forge_comments ?? false,
+    follow_comments_of: policy?.follow_comments_of ?? "writers",
   };
 }
 

@@ -74,10 +74,22 @@ function Delivery({ draft, change }: PartProps) {
         <>
           <Check label="As a draft" checked={draft.draft} on_change={(on) => change({ draft: on })} />
           <Check
-            label="Send change requests from the forge to the session"
+            label="Send comments from the forge to the session"
+            hint="Comments of bots and of the token's own account are never sent."
             checked={draft.follow_forge_comments}
             on_change={(follow_forge_comments) => change({ follow_forge_comments })}
           />
+          {draft.follow_forge_comments && (
+            <Choice
+              label="Comments of"
+              value={draft.follow_comments_of}
+              on_change={(follow_comments_of) => change({ follow_comments_of })}
+              options={[
+                { value: "writers", title: "people who can write to the repository" },
+                { value: "anyone", title: "anyone, also strangers on a public forge" },
+              ]}
+            />
+          )}
           <div class="field-row">
             <Field
               label="Open pull requests at most"

@@ -12,6 +12,7 @@ import { Visible, VisibleLines } from "../../parts/visible";
 import { set_query } from "../../router";
 import { TextContent } from "../runs/artifacts";
 import { list_artifacts } from "../runs/data";
+import { Checks } from "./checks";
 import {
   people_words,
   pull_request_tones,
@@ -305,6 +306,7 @@ export function ReviewAside({ review }: { review: ReviewView }) {
     <aside class="review-aside" aria-label="Evidence and verification">
       <Flags revision={newest} />
       <Verification revision={newest} />
+      <Checks pr={review.pull_request} />
       <Evidence review={review} />
       <History review={review} />
     </aside>
@@ -317,6 +319,7 @@ export function Overview({ review, threads, drafts }: { review: ReviewView; thre
     <>
       {newest && <Flags revision={newest} />}
       {newest && <Verification revision={newest} />}
+      <Checks pr={review.pull_request} />
       <Evidence review={review} />
       <Conversation review={review} threads={threads} drafts={drafts} />
       {newest && <Commits revision={newest} />}

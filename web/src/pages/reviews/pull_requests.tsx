@@ -17,6 +17,7 @@ import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible, VisibleLines } from "../../parts/visible";
 import { query, set_query } from "../../router";
 import { inbox_page, review_page, run_page } from "../addresses";
+import { Checks } from "./checks";
 import { can_abandon, can_cancel, people_words, pull_request_tones, pull_request_words, reviews_changed } from "./data";
 import { TheirCommits } from "./overview";
 
@@ -262,6 +263,7 @@ function Detail({ pr, rows }: { pr: PullRequest; rows: PullRequest[] }) {
           on_close={() => set_abandoning(false)}
         />
       )}
+      <Checks key={`checks/${pr.id}`} pr={pr} />
       <ForgeComments key={pr.id} pr={pr} />
       <History pr={pr} />
     </SlideOver>
