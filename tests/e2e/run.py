@@ -7,16 +7,26 @@ Two files run side by side, since many tests only wait for a clock; the tests of
 A test that fails is red, except for those that tests/flaky.txt names: they get a second try, and the suite says so.
 """
 
+import json
+import os
 import pathlib
 import sys
+import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(here), str(here.parent)]
 
+import forge_faults  # noqa: E402
 import suite  # noqa: E402
 
 LONGEST = ["agents", "monitors", "automations", "span_faults", "wall_clock"]  # begun first, so that none is left alone at the end
 
+def report(_):
+    """The table of what people and forges do to pull requests."""
+    forge_faults.print_table([json.loads(line) for line in pathlib.Path(os.environ["HONE_FAULT_TABLE"]).read_text().splitlines()])
+
 if __name__ == "__main__":
-    sys.exit(suite.main("e2e", __doc__, here, ("run", "server"), LONGEST))
+    with tempfile.NamedTemporaryFile(prefix="hone-faults-") as table:
+        os.environ["HONE_FAULT_TABLE"] = table.name
+        sys.exit(suite.main("e2e", __doc__, here, ("run", "server"), LONGEST, report=report))

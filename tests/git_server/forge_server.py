@@ -4,7 +4,8 @@ repository, with the shapes that their public documentation shows. Answers to AP
 
 forge_server.py ROOT CERTIFICATE KEY --kind github|gitea|gitlab|plain --token TOKEN
 Beside the API: POST /__control {"fail": [[status, headers, body], …]} answers the next API requests that way,
-{"merge": 1}, {"close": 1}, {"reopen": 1}, {"approve": 1}, {"checks": "success"}, {"comment": {…}}, {"talk": {…}},
+{"merge": 1}, {"close": 1}, {"reopen": 1}, {"approve": 1}, {"comment": {…}}, {"talk": {…}},
+{"checks": [{"name": "test", "result": "passed, failed or running", "summary": "…", "log": "…"}]}, with a log a job of its CI,
 {"set": {field of the newest pull request: value}}, {"repository": {"archived": true, "path": "team/moved", …}},
 {"git_fail": [status, text]} for pushes, {"merge_on_push": true}, {"hang": true}; GET /__state shows everything.
 The accounts: `bot` is the token's own, `ann` can write, `eve` cannot. A repository with another `path` moved there: its
@@ -285,6 +286,8 @@ class Handler(git_server.Handler):
                 return self.json(201, self.shown(pull))
             case ["GET", "pulls", number]:
                 return self.one(state["pulls"][int(number) - 1])
+            case ["PATCH", "pulls", "0"] | ["POST", "issues", "0", "labels"]:
+                return self.json(404, {"message": "Not Found"})
             case ["PATCH", "pulls", number]:
                 state["pulls"][int(number) - 1].update(body)
                 state["pulls"][int(number) - 1]["version"] += 1
@@ -309,12 +312,43 @@ class Handler(git_server.Handler):
             case ["POST", "issues"]:
                 state["issues"].append(body)
                 return self.json(201, {"number": 40 + len(state["issues"]), "html_url": "https://forge/issues/41"})
-            case ["GET", "commits", _, "status"]:
-                checks = state["checks"]
-                return self.json(200, {"state": checks or "pending", "total_count": 1 if checks else 0, "statuses": []})
-            case ["GET", "commits", _, "check-runs"]:
-                return self.json(200, {"total_count": 0, "check_runs": []})
+            case ["GET", "commits", commit, "status"]:
+                states = {"passed": "success", "failed": "failure", "running": "pending"}
+                statuses = [{"id": number, "context": check["name"], "status" if gitea else "state": states[check["result"]],
+                             "description": check.get("summary", ""), "target_url": self.job_page(number, check)}
+                            for number, check in enumerate(state["checks"], 1) if gitea or "log" not in check]
+                worst = min((one["status" if gitea else "state"] for one in statuses), default="pending",
+                            key=("failure", "pending", "success").index)
+                return self.json(200, {"state": worst, "total_count": len(statuses), "statuses": statuses})
+            case ["GET", "commits", _, "check-runs"] if not gitea:
+                runs = [{"id": number, "name": check["name"], "status": "in_progress" if check["result"] == "running" else "completed",
+                         "conclusion": {"passed": "success", "failed": "failure"}.get(check["result"]),
+                         "html_url": f"https://{self.headers['Host']}/team/shop/runs/{number}", "output": {"title": check.get("summary")}}
+                        for number, check in enumerate(state["checks"], 1) if "log" in check]
+                return self.json(200, {"total_count": len(runs), "check_runs": runs})
+            case ["GET", "actions", "jobs", number] if gitea and 0 < int(number) <= len(state["checks"]):
+                check = state["checks"][int(number) - 1]
+                return self.json(200, {"id": int(number), "name": check["name"].split(" / ")[-1].split(" (")[0],
+                                       "head_sha": self.head_of(state["pulls"][-1]["head"])})
+            case ["GET", "actions", "jobs", number, "logs"] if 0 < int(number) <= len(state["checks"]):
+                log = state["checks"][int(number) - 1]["log"].encode()
+                if gitea or "there" in query:
+                    return self.answer(200, [("Content-Type", "text/plain; charset=utf-8")], log)
+                return self.answer(302, [("Location", f"https://{self.headers['Host']}{self.path}?there=1")], b"")
         return self.json(404, {"message": "Not Found"})
+
+    def job_page(self, number, check):
+        """Gitea knows the job of a status by this address."""
+        return f"/team/shop/actions/runs/1/jobs/{number}" if "log" in check else "https://ci.example.com/1"
+
+    @staticmethod
+    def job_state(check):
+        return {"passed": "success", "failed": "failed", "running": "running"}[check["result"]]
+
+    def pipelines(self):
+        states = [self.job_state(check) for check in self.server.state["checks"]]
+        whole = min(states, default="", key=("failed", "running", "success").index)
+        return [{"id": 1, "status": whole, "web_url": "https://forge/pipelines/1"}] if states else []
 
     def gitlab(self, parts, query, body):
         state = self.server.state
@@ -346,6 +380,8 @@ class Handler(git_server.Handler):
                 return self.json(201, self.shown(pull))
             case ["GET", "merge_requests", number]:
                 return self.one(state["pulls"][int(number) - 1])
+            case ["PUT", "merge_requests", "0"]:
+                return self.json(404, {"message": "404 Not found"})
             case ["PUT", "merge_requests", number]:
                 pull = state["pulls"][int(number) - 1]
                 pull["labels"] += body.get("add_labels", [])
@@ -353,7 +389,15 @@ class Handler(git_server.Handler):
                 pull["body"] = body.get("description", pull["body"])
                 return self.json(200, self.shown(pull))
             case ["GET", "merge_requests", _, "pipelines"]:
-                return self.json(200, [{"id": 1, "status": state["checks"]}] if state["checks"] else [])
+                return self.json(200, self.pipelines())
+            case ["GET", "pipelines"]:
+                return self.json(200, self.pipelines())
+            case ["GET", "pipelines", "1", "jobs"]:
+                return self.json(200, [{"id": number, "name": check["name"], "status": self.job_state(check),
+                                        "failure_reason": check.get("summary", ""), "web_url": self.job_page(number, check)}
+                                       for number, check in enumerate(state["checks"], 1)])
+            case ["GET", "jobs", number, "trace"] if 0 < int(number) <= len(state["checks"]):
+                return self.answer(200, [("Content-Type", "text/plain")], state["checks"][int(number) - 1].get("log", "").encode())
             case ["GET", "merge_requests", _, "approvals"]:
                 return self.json(200, {"approved_by": [{"user": {"username": "ann"}}] if state["reviews"] else []})
             case ["GET", "merge_requests", _, "notes"]:
@@ -382,7 +426,7 @@ def main():
     server.root, server.kind, server.token = wanted.root, wanted.kind, wanted.token
     server.basic, server.bearer, server.push = f"x-access-token:{wanted.token}", None, True
     server.lock = threading.Lock()
-    server.state = {"pulls": [], "reviews": [], "comments": [], "talk": [], "issues": [], "checks": "", "fail": [], "requests": [],
+    server.state = {"pulls": [], "reviews": [], "comments": [], "talk": [], "issues": [], "checks": [], "fail": [], "requests": [],
                     "git_fail": None, "merge_on_push": False, "hang": False, "scopes": ["issue", "user"],
                     "repository": {"path": "team/shop", "archived": False, "empty": False, "can_push": True, "deleted": False}}
     server.below, server.released = wanted.below, threading.Event()
