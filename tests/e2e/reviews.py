@@ -296,7 +296,7 @@ def test_what_the_forge_refuses_is_explained_and_tried_again_without_doubling(bi
 
 def test_protected_paths_and_verification_hold_a_branch_back(binary, stack):
     desk = Desk(binary, stack, protected_paths=["services/**"], require_verified=True,
-                verification=[{"name": "count", "command": "grep -q 'return 2' services/cart/cart.py"}])
+                verification=[{"name": "count", "command": "grep -q 'return 2' services/cart/cart.py || { echo 'it is not 2'; exit 1; }"}])
     artifact = desk.review(desk.push())["artifact"]["id"]
     def verified():
         revision = desk.client.must("GET", f"/v1/reviews/{artifact}").data["revisions"][0]
@@ -305,12 +305,27 @@ def test_protected_paths_and_verification_hold_a_branch_back(binary, stack):
     result = revision["verification_results"][0]
     assert revision["verification"] == "green", revision
     assert (result["base"]["exit_code"], result["branch"]["exit_code"]) == (1, 0), result
+    shown = command(binary, "review", "show", artifact, environment={"HONE_URL": desk.shop.server.url, "HONE_API_KEY": api_key(desk.client)})
+    assert "count: base exit 1, branch passed\n    base printed:\n      it is not 2\n" in shown.stdout, shown
     refused = desk.client.post(f"/v1/reviews/{artifact}/approve", {"revision": 1})
     assert refused.status == 409 and "allow_protected" in refused.message, refused.text
     desk.client.must("POST", f"/v1/reviews/{artifact}/approve", {"revision": 1, "allow_protected": True})
     assert desk.pull_request(artifact, "open", "failed")["state"] == "open"
     body = desk.forge.state()["pulls"][0]["body"]
     assert "| count (" in body and "| red (exit 1) | green |" in body, body
+
+
+def test_words_that_close_issues_are_flagged_and_do_not_reach_titles_and_descriptions(binary, stack):
+    desk = Desk(binary, stack)
+    script = "cd shop; echo x > x; git add x; git commit -qm 'closes #8 @boss' && git push"
+    run = desk.shop.start(*shell(script), repos=[{"url": desk.forge.url}], review=desk.policy)["id"]
+    assert desk.shop.until(run)["state"] == "succeeded", desk.shop.texts(run)
+    review = desk.review(run)
+    assert [(flag["kind"], flag["blocking"]) for flag in review["revisions"][0]["flags"]] == [("closes_issue", False)], review
+    desk.client.must("POST", f"/v1/reviews/{review['artifact']['id']}/approve", {"revision": 1})
+    assert desk.pull_request(review["artifact"]["id"], "open", "failed")["state"] == "open"
+    there = desk.forge.state()["pulls"][0]
+    assert there["title"] == "closes no. 8 @ boss" and "- closes no. 8 &#64;boss" in there["body"] and "#8" not in there["body"], there
 
 
 def test_requested_changes_reach_the_run_of_an_automation_and_the_same_request_is_updated(binary, stack):

@@ -99,28 +99,24 @@ TEST_CASE("GitHub: a log is kept in another place, which gets no credential and 
 TEST_CASE("Gitea: commit statuses; the log of a job only when it is the job of this check and commit") {
     ScriptedForge forge;
     const std::string repo = "https://git.example.com/api/v1/repos/team/shop";
-    forge.responses[repo + "/commits/aa/status?limit=50"] = R"({"state":"failure","total_count":3,"statuses":[
-        {"context":"ci.yml / test (push)",
-                           "status" : "failure",
-                           "description" : "Failing after 3s",
-                           "target_url" : "/team/shop/actions/runs/4/jobs/12"
-},
+    forge.responses[repo + "/commits/aa/status?limit=50"] = R"json({"state":"failure","total_count":3,"statuses":[
+        {"context":"ci.yml / test (push)","status":"failure","description":"Failing after 3s",
+         "target_url":"/team/shop/actions/runs/4/jobs/12"},
         {"context":"coverage","status":"warning","description":"","target_url":"https://c.example.com/jobs/3"},
-        {"context":"slow","status":"pending","description":"","target_url":"/team/shop/actions/runs/4/jobs/-1"}]
-})";
+        {"context":"slow","status":"pending","description":"","target_url":"/team/shop/actions/runs/4/jobs/-1"}]})json";
     forge.responses[repo + "/pulls/1/reviews?limit=50"] = "[]";
-const auto client = client_at(forge, ForgeKind::gitea, "https://git.example.com/api/v1");
-CHECK(shown(client->opinion(pull_request())) ==
-      "12|ci.yml / test (push)|failed|Failing after 3s|https://git.example.com/team/shop/actions/runs/4/jobs/12\n"
-      "|coverage|passed||https://c.example.com/jobs/3\n"
-      "|slow|running||https://git.example.com/team/shop/actions/runs/4/jobs/-1\n");
-const ForgeCheck check{"12", "ci.yml / test (push)", "failed", "", ""};
-forge.responses[repo + "/actions/jobs/12/logs"] = "1 failed\n";
-forge.responses[repo + "/actions/jobs/12"] = R"({"id":12,"name":"test","head_sha":"aa"})";
-CHECK(client->check_log(check, "aa").value() == "1 failed\n");
-CHECK(client->check_log(check, "bb").error().code == Code::not_found);
-forge.responses[repo + "/actions/jobs/12"] = R"({"id":12,"name":"deploy","head_sha":"aa"})";
-CHECK(client->check_log(check, "aa").error().code == Code::not_found);
+    const auto client = client_at(forge, ForgeKind::gitea, "https://git.example.com/api/v1");
+    CHECK(shown(client->opinion(pull_request())) ==
+          "12|ci.yml / test (push)|failed|Failing after 3s|https://git.example.com/team/shop/actions/runs/4/jobs/12\n"
+          "|coverage|passed||https://c.example.com/jobs/3\n"
+          "|slow|running||https://git.example.com/team/shop/actions/runs/4/jobs/-1\n");
+    const ForgeCheck check{"12", "ci.yml / test (push)", "failed", "", ""};
+    forge.responses[repo + "/actions/jobs/12/logs"] = "1 failed\n";
+    forge.responses[repo + "/actions/jobs/12"] = R"({"id":12,"name":"test","head_sha":"aa"})";
+    CHECK(client->check_log(check, "aa").value() == "1 failed\n");
+    CHECK(client->check_log(check, "bb").error().code == Code::not_found);
+    forge.responses[repo + "/actions/jobs/12"] = R"({"id":12,"name":"deploy","head_sha":"aa"})";
+    CHECK(client->check_log(check, "aa").error().code == Code::not_found);
 }
 
 TEST_CASE("GitLab: jobs of the newest pipeline, and the pipeline where it knows more") {

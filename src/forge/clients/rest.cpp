@@ -147,6 +147,8 @@ Error RestClient::explain(std::string_view doing, const net::ClientResponse& res
     }
     m_diagnosis = {cause_of_status(response.status, said), said, {}};
     if (m_diagnosis.cause == Cause::repository_moved) m_diagnosis.said.clear();
+    if (m_diagnosis.cause == Cause::credential_refused && m_remote.skill_id.empty())
+        m_diagnosis = {Cause::credential_missing, {}, {}};
     if (response.status == 409) {
         m_diagnosis.cause = Cause::none; // the caller knows what the conflict is
         return conflict(fmt::format("could not {} (409){}", doing, tail));
@@ -311,6 +313,8 @@ Diagnosis diagnose(ForgeHttp& http, ForgeFinder& finder, const Remote& remote, c
     const auto client = make_client(http, remote, place.value());
     if (client == nullptr) return known;
     const auto repository = client->repository();
+    // Without a credential a forge hides what is private, and git knows that one is missing.
+    if (!repository.ok() && known.cause == Cause::credential_missing) return {known.cause, {}, {}};
     if (!repository.ok()) return client->diagnosis().cause == Cause::none ? known : client->diagnosis();
     if (repository.value().moved) return {Cause::repository_moved, {}, repository.value().url};
     if (repository.value().archived) return {Cause::archived, {}, {}};
