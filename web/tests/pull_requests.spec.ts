@@ -102,7 +102,7 @@ test("a preset sets whose comments on the forge reach the session", async ({ pag
   });
   await page.goto("/s/default/presets/follower");
   await page.locator("summary", { hasText: "Review of branches" }).click();
-  await page.getByLabel("Comments of").selectOption("anyone");
+  await page.getByLabel("Comments of", { exact: true }).selectOption("anyone");
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
   await expect(async () => {
