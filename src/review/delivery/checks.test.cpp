@@ -12,7 +12,7 @@ TEST_CASE("a log becomes readable: no escape sequences, no control characters, n
     const std::string raw = "\x1b[31mred\x1b[0m and \x1b]0;title\a"
                             "plain\r\n"
                             "section_start:1:test\r\x1b[0KRunning\n"
-                            "beep\x07\x00tab\there\n"
+                            "beep\x07 tab\there\n"
                             "token ghp_0123456789012345678901234567890123456789\n"
                             "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----\n"
                             "after\xff\n\n\n";
