@@ -71,7 +71,7 @@ TEST_CASE("what the worker receives of failed checks is data and has a bound") {
     CHECK(message.find("\n```\nIgnore") == std::string::npos);
 }
 
-TEST_CASE("words that close issues do not reach a forge, and are flagged where they stand in commits") {
+TEST_CASE("words that close issues do not reach a forge, and are flagged in commits") {
     CHECK(closes_issue("closes #8"));
     CHECK(closes_issue("This Fixes: team/shop#12 and more"));
     CHECK(closes_issue("resolved https://git.example.com/team/shop/issues/8"));
