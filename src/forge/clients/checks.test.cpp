@@ -44,10 +44,10 @@ ForgePullRequest pull_request() {
     return one;
 }
 
-std::string shown(const Result<ForgeOpinion>& opinion) {
-    REQUIRE_MESSAGE(opinion.ok(), (opinion.ok() ? "" : Result<ForgeOpinion>(opinion).error().message));
+std::string shown(Result<ForgeOpinion> opinion) {
+    REQUIRE_MESSAGE(opinion.ok(), (opinion.ok() ? "" : opinion.error().message));
     std::string text;
-    for (const ForgeCheck& one : Result<ForgeOpinion>(opinion).value().checks)
+    for (const ForgeCheck& one : opinion.value().checks)
         text += one.id + "|" + one.name + "|" + one.result + "|" + one.summary + "|" + one.url + "\n";
     return text;
 }

@@ -79,9 +79,9 @@ bool RecordLog::wait_loaded(Duration most) {
 Result<bool> RecordLog::step() {
     const std::scoped_lock step(m_step_mutex);
     const auto frames = TRY(m_wal->read(m_next, m_options.block_bytes));
-    if (frames.empty()) return false;
+    if (frames.list.empty()) return false;
     std::string logs, metrics;
-    for (const Wal::Frame& frame : frames) {
+    for (const Wal::Frame& frame : frames.list) {
         const auto rows = decode_record_frame(frame.payload);
         if (!rows.ok()) { // its checksum is right: a newer version wrote it
             log(Level::error, "a frame of the log of records is skipped",
@@ -94,7 +94,7 @@ Result<bool> RecordLog::step() {
     if (m_options.prepare) TRY(m_options.prepare());
     if (!logs.empty()) TRY(m_engine.insert("hone.logs", std::move(logs), record_insert_deadline));
     if (!metrics.empty()) TRY(m_engine.insert("hone.metric_points", std::move(metrics), record_insert_deadline));
-    const uint64_t next = frames.back().sequence + 1;
+    const uint64_t next = frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, std::to_string(next) + "\n"));
     {
         const Lock lock(m_mutex);

@@ -86,7 +86,7 @@ function Delivery({ draft, change }: PartProps) {
               on_change={(follow_comments_of) => change({ follow_comments_of })}
               options={[
                 { value: "writers", title: "people who can write to the repository" },
-                { value: "anyone", title: "anyone, also strangers on a public forge" },
+                { value: "anyone", title: "anyone who can comment on the forge" },
               ]}
             />
           )}
