@@ -163,7 +163,7 @@ test("two experiments are compared in words, flips and rows", async ({ page, adm
   await page.getByRole("checkbox", { name: "Select base", exact: true }).check();
   await page.getByRole("button", { name: "Compare 2" }).click();
   await expect(page.getByRole("heading", { name: "Comparison", level: 1 })).toBeVisible();
-  await expect(page.getByLabel("Base")).toContainText("base (baseline)");
+  await expect(page.getByLabel(/^Base/)).toContainText("base (baseline)");
   const words = page.getByRole("list", { name: "In words" });
   await expect(words).toContainText("correct: no difference shown by 4 examples");
   await expect(words).toContainText("1 fixed, 1 broken");
@@ -255,6 +255,7 @@ test("a trace, a span and selected traces are added to a dataset once", async ({
   await page.locator(".trace-actions").getByRole("button", { name: "Add to dataset" }).click();
   const dialog = page.getByRole("dialog");
   const choice = dialog.getByLabel("Dataset", { exact: true });
+  await expect(dialog.getByRole("button", { name: "Add", exact: true })).toBeVisible();
   if ((await choice.count()) > 0) await choice.selectOption("");
   await dialog.getByLabel("Name of the new dataset").fill(name);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
@@ -299,7 +300,7 @@ test("a viewer reads and changes nothing", async ({ browser, playwright, server,
   const page = await guest_page(browser, server.url);
   await page.goto("/login");
   await fill_login(page, email, password);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page).toHaveURL(/\/s\/default/);
   await page.goto(`/s/default/datasets/${dataset.id}`);
   await expect(page.getByRole("table", { name: "Examples" })).toBeVisible();
   for (const name of ["Import…", `Actions of ${dataset.name}`])

@@ -42,10 +42,10 @@ struct AnnotationConfigContent {
     AnnotationConfigType type = AnnotationConfigType::freeform;
     std::string description{};
     std::optional<ScoreDirection> direction{};
-    std::vector<AnnotationLabel> labels{};      // of a categorical one
-    std::optional<double> lower_bound{};        // of a continuous or freeform one
+    std::vector<AnnotationLabel> labels{}; // of a categorical one
+    std::optional<double> lower_bound{};   // of a continuous or freeform one
     std::optional<double> upper_bound{};
-    std::optional<double> threshold{};          // of a freeform one
+    std::optional<double> threshold{}; // of a freeform one
 };
 
 struct AnnotationConfig {

@@ -1,8 +1,8 @@
 #include "evaluate/annotation_configs/annotation_configs.h"
 
 #include "base/text.h"
-#include "json/json.h"
 #include "sql/columns.h"
+#include "json/json.h"
 
 #include <cmath>
 #include <set>
@@ -17,14 +17,12 @@ constexpr std::string_view config_fields =
     "c.id, c.space_id, c.name, c.type, c.description, c.direction, c.labels, c.lower_bound, c.upper_bound, "
     "c.threshold, c.created_at, c.updated_at";
 
-
 AnnotationConfig config_of(const sql::Row& row) {
     AnnotationConfig config;
     config.id = row.id<AnnotationConfigTag>(0);
     config.space_id = row.id<access::SpaceTag>(1);
     config.content.name = row.text(2);
-    config.content.type =
-        parse_enum<AnnotationConfigType>(row.text(3)).value_or(AnnotationConfigType::freeform);
+    config.content.type = parse_enum<AnnotationConfigType>(row.text(3)).value_or(AnnotationConfigType::freeform);
     config.content.description = row.text(4);
     if (const auto direction = row.optional_text(5)) config.content.direction = parse_enum<ScoreDirection>(*direction);
     auto labels = json::read<std::vector<AnnotationLabel>>(row.text(6));
@@ -107,12 +105,12 @@ Result<Page<AnnotationConfig>> AnnotationConfigs::list(const Caller& caller, con
                                                        const PageRequest& page) const {
     TRY(caller.require(Permission::dataset_read, space));
     const std::string after = TRY(page.after());
-    return page_of_rows(TRY(m_database.query("SELECT " + std::string(config_fields) +
-                                                 " FROM annotation_configs c WHERE c.space_id = ? AND c.id < ? ORDER "
-                                                 "BY c.id DESC LIMIT ?",
-                                             space, after.empty() ? std::string(after_every_id) : after,
-                                             page.limit + 1)),
-                        page);
+    return page_of_rows(
+        TRY(m_database.query("SELECT " + std::string(config_fields) +
+                                 " FROM annotation_configs c WHERE c.space_id = ? AND c.id < ? ORDER "
+                                 "BY c.id DESC LIMIT ?",
+                             space, after.empty() ? std::string(after_every_id) : after, page.limit + 1)),
+        page);
 }
 
 Result<AnnotationConfig> AnnotationConfigs::find(const Caller& caller, const SpaceId& space,
@@ -129,8 +127,8 @@ Result<AnnotationConfig> AnnotationConfigs::find(const Caller& caller, const Spa
 
 Result<AnnotationConfig> AnnotationConfigs::config(const Caller& caller, const AnnotationConfigId& id,
                                                    Permission permission) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(config_fields) + " FROM annotation_configs c WHERE c.id = ?", id));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(config_fields) + " FROM annotation_configs c WHERE c.id = ?", id));
     if (rows.empty()) return config_absent(id.text());
     return allowed_config(caller, config_of(rows.front()), permission, id.text());
 }
@@ -142,7 +140,8 @@ Result<AnnotationConfig> AnnotationConfigs::create(const Caller& caller, const S
     AnnotationConfig made{make_id<AnnotationConfigTag>(m_clock), space, content, m_clock.now(), m_clock.now()};
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         if (TRY(transaction.execute(
-                "INSERT INTO annotation_configs (id, space_id, name, type, description, direction, labels, lower_bound, "
+                "INSERT INTO annotation_configs (id, space_id, name, type, description, direction, labels, "
+                "lower_bound, "
                 "upper_bound, threshold, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON "
                 "CONFLICT (space_id, name) DO NOTHING",
                 made.id, space, content.name, name_of(content.type), content.description, direction_text(content),

@@ -111,7 +111,8 @@ TEST_CASE("a summary has the means of evals over examples, failed evals apart, a
         auto& experiments = lab.evaluate.experiments;
         const auto sent = lab.dataset(4);
         // Example 0 passes in one of two repetitions: its mean is 0.5.
-        const auto id = lab.measured(sent.dataset, 2, [](int i, int64_t time) { return i > 1 || (i == 0 && time == 1); });
+        const auto id =
+            lab.measured(sent.dataset, 2, [](int i, int64_t time) { return i > 1 || (i == 0 && time == 1); });
         must(experiments.set_tag(lab.world.admin, id, "baseline", ""));
         ExperimentEval failed;
         failed.run_id = must(experiments.runs(lab.world.admin, id, "", 1)).front().id;

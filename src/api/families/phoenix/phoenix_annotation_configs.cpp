@@ -108,10 +108,9 @@ std::string plain_config_id(std::string_view text) {
     return std::string(text);
 }
 
-Result<AnnotationConfig> config_in_path(const Call& call, const access::SpaceId& space,
-                                        access::Permission permission) {
-    return call.services.evaluate.annotation_configs.find(
-        call.caller, space, plain_config_id(call.at("annotation_config")), permission);
+Result<AnnotationConfig> config_in_path(const Call& call, const access::SpaceId& space, access::Permission permission) {
+    return call.services.evaluate.annotation_configs.find(call.caller, space,
+                                                          plain_config_id(call.at("annotation_config")), permission);
 }
 
 Result<evaluate::AnnotationConfigContent> content_of(const WriteAnnotationConfig& body) {
@@ -154,8 +153,7 @@ Result<One<json::Value>> create_annotation_config(const Call& call, const InSpac
 
 Result<One<json::Value>> get_annotation_config(const Call& call, const InSpace& query) {
     const auto space = TRY(space_of(call, query.space));
-    return One<json::Value>{
-        annotation_config_view(TRY(config_in_path(call, space, access::Permission::dataset_read)))};
+    return One<json::Value>{annotation_config_view(TRY(config_in_path(call, space, access::Permission::dataset_read)))};
 }
 
 Result<One<json::Value>> replace_annotation_config(const Call& call, const InSpace& query,
@@ -163,8 +161,8 @@ Result<One<json::Value>> replace_annotation_config(const Call& call, const InSpa
     const auto space = TRY(space_of(call, query.space));
     const auto found = TRY(config_in_path(call, space, access::Permission::eval_write));
     const auto content = TRY(content_of(body));
-    return One<json::Value>{annotation_config_view(
-        TRY(call.services.evaluate.annotation_configs.update(call.caller, found.id, content)))};
+    return One<json::Value>{
+        annotation_config_view(TRY(call.services.evaluate.annotation_configs.update(call.caller, found.id, content)))};
 }
 
 Result<One<json::Value>> delete_annotation_config(const Call& call, const InSpace& query) {
@@ -176,8 +174,8 @@ Result<One<json::Value>> delete_annotation_config(const Call& call, const InSpac
 
 Result<List<json::Value>> annotation_configs_of_project(const Call& call, const ListInSpace& query) {
     const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
-    return annotation_config_list(TRY(
-        call.services.evaluate.annotation_configs.of_project(project, TRY(page_of(query.limit, query.cursor)))));
+    return annotation_config_list(
+        TRY(call.services.evaluate.annotation_configs.of_project(project, TRY(page_of(query.limit, query.cursor)))));
 }
 
 Result<List<json::Value>> set_annotation_configs_of_project(const Call& call, const InSpace& query,

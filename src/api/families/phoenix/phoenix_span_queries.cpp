@@ -74,8 +74,8 @@ Result<net::Response> query_spans(const Call& call, const QuerySpansOf& query, c
     const int64_t limit = body.limit.value_or(1000);
     if (limit < 1 || limit > most_queried_spans)
         return invalid("limit must be between 1 and " + std::to_string(most_queried_spans));
-    const auto project = TRY(find_project(call, query.space, query.project_name.value_or("default"),
-                                          access::Permission::project_read));
+    const auto project =
+        TRY(find_project(call, query.space, query.project_name.value_or("default"), access::Permission::project_read));
     std::vector<std::string> tables;
     for (const FrameQuery& each : body.queries) {
         telemetry::ListSpans request;

@@ -47,8 +47,7 @@ public:
         if (is_digit(letter) || (letter == '-' && m_at + 1 < m_text.size() && is_digit(m_text[m_at + 1])))
             return number(token);
         token.kind = ConditionToken::Kind::symbol;
-        for (const std::string_view symbol :
-             {"==", "!=", "<=", ">=", "<", ">", "(", ")", "[", "]", ",", "."})
+        for (const std::string_view symbol : {"==", "!=", "<=", ">=", "<", ">", "(", ")", "[", "]", ",", "."})
             if (m_text.substr(m_at).starts_with(symbol)) {
                 m_at += symbol.size();
                 token.text = symbol;
@@ -81,8 +80,10 @@ private:
             }
             if (letter == '\\' && m_at + 1 < m_text.size()) {
                 letter = m_text[++m_at];
-                if (letter == 'n') letter = '\n';
-                else if (letter == 't') letter = '\t';
+                if (letter == 'n')
+                    letter = '\n';
+                else if (letter == 't')
+                    letter = '\t';
             }
             token.text += letter;
         }
@@ -110,7 +111,8 @@ std::string quoted_text(std::string_view text) {
 struct ConditionOperand {
     enum class Kind { field, text, number, flag, none };
     Kind kind = Kind::none;
-    std::string text{}; // of a field: in the filter language
+    std::string text{};  // of a field: in the filter language
+    std::string other{}; // a second place where senders put it; empty: none
     enum class Type { plain, id_of_span, id_of_trace, milliseconds, searched } type = Type::plain;
     bool is_keyed = false; // attributes["…"] and such, which can be absent
     size_t at = 0;
@@ -141,6 +143,13 @@ constexpr FieldName field_names[] = {
     {"user.id", "user"},
     {"llm.token_count.total", "tokens"},
 };
+
+// The same condition on each place of a field.
+template <class Make>
+std::string on_places(const ConditionOperand& field, std::string_view joint, Make make) {
+    if (field.other.empty()) return make(field.text);
+    return "(" + make(field.text) + " " + std::string(joint) + " " + make(field.other) + ")";
+}
 
 class ConditionParser {
 public:
@@ -236,7 +245,9 @@ private:
             return symbol == "==" ? absent : "not (" + absent + ")";
         }
         const std::string text = TRY(value_of(field, value));
-        return field.text + " " + (symbol == "==" ? "=" : std::string(symbol)) + " " + text;
+        const std::string sign = " " + (symbol == "==" ? "=" : std::string(symbol)) + " ";
+        return on_places(field, symbol == "!=" ? "and" : "or",
+                         [&](const std::string& place) { return place + sign + text; });
     }
 
     Result<std::string> is_none(const ConditionOperand& field) {
@@ -252,7 +263,8 @@ private:
 
     static Result<std::string> absence(const ConditionOperand& field) {
         if (field.text == "parent_span") return std::string("root = true");
-        if (field.is_keyed) return "not (" + field.text + " exists)";
+        if (field.is_keyed)
+            return on_places(field, "and", [](const std::string& place) { return "not (" + place + " exists)"; });
         if (field.type == Type::milliseconds || field.text == "tokens" || field.text == "start" ||
             field.text == "kind" || field.text == "status")
             return condition_error(field.at, "this field is never None");
@@ -266,7 +278,8 @@ private:
             if (left.kind != ConditionOperand::Kind::text || field.kind != ConditionOperand::Kind::field)
                 return condition_error(left.at, "expected a text in a field, or a field in a list");
             const bool is_searched = field.type == Type::searched;
-            return field.text + " ~ " + quoted_text(is_searched ? "*" + left.text + "*" : left.text);
+            const std::string wanted = quoted_text(is_searched ? "*" + left.text + "*" : left.text);
+            return on_places(field, "or", [&](const std::string& place) { return place + " ~ " + wanted; });
         }
         const std::string_view close = is_symbol("[") ? "]" : ")";
         if (left.kind != ConditionOperand::Kind::field) return condition_error(left.at, "expected a field");
@@ -281,7 +294,7 @@ private:
         }
         TRY(expect(close));
         if (list.empty()) return std::string("(status = ok and status = error)"); // an empty list holds nothing
-        return left.text + " in (" + list + ")";
+        return on_places(left, "or", [&](const std::string& place) { return place + " in (" + list + ")"; });
     }
 
     static Result<std::string> value_of(const ConditionOperand& field, const ConditionOperand& value) {
@@ -294,7 +307,8 @@ private:
         case ConditionOperand::Kind::number: {
             if (field.type != Type::milliseconds) return value.text;
             double number = 0;
-            const auto [stop, error] = std::from_chars(value.text.data(), value.text.data() + value.text.size(), number);
+            const auto [stop, error] =
+                std::from_chars(value.text.data(), value.text.data() + value.text.size(), number);
             if (error != std::errc() || number < 0 || number > 1e12)
                 return condition_error(value.at, "expected a number of milliseconds");
             return std::to_string(std::llround(number * 1e3)) + "us";
@@ -313,7 +327,7 @@ private:
         made.at = m_token.at;
         if (m_token.kind == ConditionToken::Kind::text || m_token.kind == ConditionToken::Kind::number) {
             made.kind = m_token.kind == ConditionToken::Kind::text ? ConditionOperand::Kind::text
-                                                                    : ConditionOperand::Kind::number;
+                                                                   : ConditionOperand::Kind::number;
             made.text = m_token.text;
             TRY(advance());
             return made;
@@ -361,6 +375,7 @@ private:
         if (name == "metadata" && path.size() > 1) {
             made.is_keyed = true;
             made.text = "metadata[" + quoted_text(dotted.substr(std::string_view("metadata.").size())) + "]";
+            made.other = "attributes[" + quoted_text(dotted) + "]"; // metadata that was sent as an object
             return made;
         }
         if (dotted.empty()) return condition_error(made.at, "expected a key after attributes");
@@ -377,7 +392,8 @@ private:
 
     static Result<ConditionOperand> eval_field(const std::vector<std::string>& path, ConditionOperand made) {
         const bool is_whole = path.size() == 2;
-        const bool is_known = path.size() == 3 && (path[2] == "label" || path[2] == "score" || path[2] == "explanation");
+        const bool is_known =
+            path.size() == 3 && (path[2] == "label" || path[2] == "score" || path[2] == "explanation");
         if (!is_whole && !is_known) return condition_error(made.at, "expected evals['name'].label or .score");
         made.is_keyed = is_whole;
         made.text = "eval[" + quoted_text(path[1]) + "]" + (is_whole ? "" : "." + path[2]);

@@ -173,8 +173,8 @@ public:
             data.push_back(std::move(printed));
         }
         return json::print(json::Object{
-            {"schema", json::Object{{"fields", std::move(fields)}, {"primaryKey", std::move(key)},
-                                    {"pandas_version", "1.4.0"}}},
+            {"schema",
+             json::Object{{"fields", std::move(fields)}, {"primaryKey", std::move(key)}, {"pandas_version", "1.4.0"}}},
             {"data", std::move(data)}});
     }
 

@@ -2,8 +2,8 @@
 #include "api/families/phoenix/phoenix.h"
 #include "api/families/phoenix/span_condition.h"
 #include "api/families/phoenix/span_frame.h"
-#include "json/schema.h"
 #include "telemetry/query/filter.h"
+#include "json/schema.h"
 
 #include <doctest/doctest.h>
 
@@ -62,7 +62,12 @@ TEST_CASE("a condition of Phoenix becomes a filter") {
     CHECK(filter_text("1000 < latency_ms") == "latency > 1000000us");
     CHECK(filter_text("llm.model_name == 'gpt-4o'") == R"(attributes["llm.model_name"] = "gpt-4o")");
     CHECK(filter_text("attributes['llm']['model_name'] != \"x\"") == R"(attributes["llm.model_name"] != "x")");
-    CHECK(filter_text("metadata['topic'] == 'a \\'b\\''") == R"(metadata["topic"] = "a 'b'")");
+    CHECK(filter_text("metadata['topic'] == 'a \\'b\\''") ==
+          R"((metadata["topic"] = "a 'b'" or attributes["metadata.topic"] = "a 'b'"))");
+    CHECK(filter_text("metadata['topic'] != 'a'") ==
+          R"((metadata["topic"] != "a" and attributes["metadata.topic"] != "a"))");
+    CHECK(filter_text("metadata['topic'] is None") ==
+          R"((not (metadata["topic"] exists) and not (attributes["metadata.topic"] exists)))");
     CHECK(filter_text("'refund' in input.value") == R"(input ~ "*refund*")");
     CHECK(filter_text("'refund' not in name") == R"(not (name ~ "refund"))");
     CHECK(filter_text("span_kind in ['LLM', 'TOOL']") == R"(kind in ("LLM", "TOOL"))");

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { UploadedView } from "../../api_types";
 import { plural } from "../../lib/format/number";
-import { use_load } from "../../load";
+import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Choice, Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
+import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { dataset_page } from "../addresses";
@@ -96,30 +97,30 @@ export function AddToDataset({ project, sources, on_close, on_done }: AddProps) 
   }
   return (
     <Dialog title={title_of(sources)} on_close={on_close}>
-      <Form
-        title="Add"
-        busy_title="Adding…"
-        disabled={target === "" || (load.loading && !load.data)}
-        on_cancel={on_close}
-        submit={submit}
-      >
-        {known.length > 0 && (
-          <Choice
-            label="Dataset"
-            value={selected}
-            on_change={set_chosen}
-            options={[
-              ...known.map((dataset) => ({ value: dataset.name, title: dataset.name })),
-              { value: "", title: "New dataset…" },
-            ]}
-          />
+      <Data load={load} retry={() => void reload("datasets/")}>
+        {() => (
+          <Form title="Add" busy_title="Adding…" disabled={target === ""} on_cancel={on_close} submit={submit}>
+            {known.length > 0 && (
+              <Choice
+                label="Dataset"
+                value={selected}
+                on_change={set_chosen}
+                options={[
+                  ...known.map((dataset) => ({ value: dataset.name, title: dataset.name })),
+                  { value: "", title: "New dataset…" },
+                ]}
+              />
+            )}
+            {selected === "" && (
+              <Field label="Name of the new dataset" placeholder="failures" value={name} on_input={set_name} first />
+            )}
+            {sources.kind !== "issue" && <Field label="Split" placeholder="none" value={split} on_input={set_split} />}
+            <p class="soft">
+              {text_of(sources)} Credentials in texts are removed. The traces are kept beyond retention.
+            </p>
+          </Form>
         )}
-        {selected === "" && (
-          <Field label="Name of the new dataset" placeholder="failures" value={name} on_input={set_name} first />
-        )}
-        {sources.kind !== "issue" && <Field label="Split" placeholder="none" value={split} on_input={set_split} />}
-        <p class="soft">{text_of(sources)} Credentials in texts are removed. The traces are kept beyond retention.</p>
-      </Form>
+      </Data>
     </Dialog>
   );
 }
