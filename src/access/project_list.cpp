@@ -12,7 +12,8 @@ Result<> require_in_project(const Projects& projects, const Caller& caller, cons
 
 Result<ProjectList> ProjectList::create(const Projects& projects, const Caller& caller, const SpaceId& space,
                                         const std::optional<std::string>& project, Permission permission,
-                                        std::string select, std::string table, std::vector<sql::Value> values) {
+                                        std::string select, std::string table, std::vector<sql::Value> values,
+                                        WithoutProject without) {
     TRY(caller.require(permission, space));
     values.push_back(sql::to_value(space));
     ProjectList list(std::move(select) + " WHERE " + table + "space_id = ?", table, std::move(values));
@@ -22,7 +23,8 @@ Result<ProjectList> ProjectList::create(const Projects& projects, const Caller& 
         list.where(column + " = ?", found.id);
     } else {
         const Projects::Condition seen = Projects::seen_by(caller, space, column);
-        list.m_sql += " AND " + seen.sql;
+        const bool with_others = without == WithoutProject::shown && caller.bound_project.empty();
+        list.m_sql += with_others ? " AND (" + seen.sql + " OR " + column + " IS NULL)" : " AND " + seen.sql;
         list.m_values.insert(list.m_values.end(), seen.values.begin(), seen.values.end());
     }
     return list;

@@ -12,6 +12,10 @@ namespace hone::access {
 Result<> require_in_project(const Projects& projects, const Caller& caller, const SpaceId& space,
                             const ProjectId& project, Permission permission, const std::string& what);
 
+// Whether things of the space that belong to no project are in the list. Keys that are bound to a project never see
+// them.
+enum class WithoutProject { hidden, shown };
+
 // One query: where* rows.
 class ProjectList {
 public:
@@ -19,7 +23,8 @@ public:
     // parameters come first; `table`: what its columns are called by, such as "a.".
     static Result<ProjectList> create(const Projects& projects, const Caller& caller, const SpaceId& space,
                                       const std::optional<std::string>& project, Permission permission,
-                                      std::string select, std::string table = {}, std::vector<sql::Value> values = {});
+                                      std::string select, std::string table = {}, std::vector<sql::Value> values = {},
+                                      WithoutProject without = WithoutProject::hidden);
 
     template <class Wanted>
     void where(std::string_view condition, const Wanted& value) {

@@ -17,6 +17,8 @@
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
+#include "api/families/phoenix/dataset_schema.examples.test.h"
+#include "api/families/phoenix/experiment_tasks.examples.test.h"
 #include "api/families/phoenix/phoenix_annotations.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_files.examples.test.h"
 #include "api/families/phoenix/phoenix_dataset_groups.examples.test.h"
@@ -76,6 +78,8 @@ inline const std::vector<Example> examples = [] {
              phoenix_dataset_groups_examples,
              phoenix_experiments_examples,
              phoenix_experiment_runs_examples,
+             dataset_schema_examples,
+             experiment_tasks_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,

@@ -355,6 +355,13 @@ private:
         make_evaluate("dataset");
         m_experiment = must(evaluate.experiments.create(world.admin, m_dataset, {})).id;
         if (what == "experiment") return m_experiment.text();
+        if (what == "started_experiment" || what == "stopped_experiment") {
+            evaluate::StartTask task;
+            task.task.command = std::string("cat");
+            must(evaluate.tasks.start(world.admin, m_experiment, task, {}));
+            if (what == "stopped_experiment") must(evaluate.tasks.stop(world.admin, m_experiment));
+            return m_experiment.text();
+        }
         evaluate::ExperimentRun run;
         run.experiment_id = m_experiment;
         run.example_id = example();

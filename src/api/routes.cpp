@@ -33,6 +33,8 @@ std::span<const Route> phoenix_dataset_files_routes();
 std::span<const Route> phoenix_dataset_groups_routes();
 std::span<const Route> phoenix_experiments_routes();
 std::span<const Route> phoenix_experiment_runs_routes();
+std::span<const Route> dataset_schema_routes();
+std::span<const Route> experiment_tasks_routes();
 std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> presets_routes();
 std::span<const Route> runs_routes();
@@ -85,6 +87,8 @@ std::span<const Route> routes() {
                  phoenix_dataset_groups_routes(),
                  phoenix_experiments_routes(),
                  phoenix_experiment_runs_routes(),
+                 dataset_schema_routes(),
+                 experiment_tasks_routes(),
                  phoenix_prompts_routes(),
                  presets_routes(),
                  runs_routes(),

@@ -98,6 +98,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->m_reviews->start());
     server->m_automations->start();
     server->m_signal->start();
+    TRY(server->m_evaluate->runner.start());
     server->m_monitors->start();
     TRY(server->write_addresses());
     return server;
@@ -195,7 +196,11 @@ Result<> Server::open_improvement() {
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
-    m_evaluate.emplace(*m_database, m_clock, *m_access);
+    m_task_sources.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
+                           TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir);
+    m_evaluate.emplace(
+        *m_database, m_clock, *m_access,
+        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, m_config.data_dir + "/experiments"});
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(

@@ -1,8 +1,10 @@
-// An evaluator: a rule that evaluates the new spans of a project without a model and writes evals of the kind `code`.
-// Declared once for the API, the CLI and the UI. Values only; any thread.
+// An evaluator: a rule that evaluates the new spans of a project without a model, or code that evaluates the runs of
+// experiments; both write evals of the kind `code`. Every change makes a version. Declared once for the API, the CLI
+// and the UI. Values only; any thread.
 #pragma once
 
 #include "access/caller.h"
+#include "evaluate/evaluators/evaluator_version.h"
 #include "signal/issue.h"
 #include "json/json.h"
 
@@ -10,15 +12,13 @@
 
 namespace hone::signal {
 
-struct EvaluatorTag {
-    static constexpr std::string_view kind = "evaluator";
-};
-using EvaluatorId = Id<EvaluatorTag>;
+using evaluate::EvaluatorId, evaluate::EvaluatorKind, evaluate::EvaluatorTag, evaluate::EvaluatorVersion;
 
 struct Evaluator {
     EvaluatorId id;
     access::SpaceId space_id;
-    access::ProjectId project_id;
+    std::optional<access::ProjectId> project_id;
+    EvaluatorKind kind = EvaluatorKind::rule;
     std::string name;
     std::string description;
     std::string filter;
@@ -36,14 +36,16 @@ struct Evaluator {
     Time judged_up_to{};
     std::optional<Time> last_at;
     std::string problem;
+    std::optional<evaluate::CodeDefinition> code;
     std::string created_by;
     Time created_at{};
     Time updated_at{};
     static constexpr std::tuple fields{
         Field{"id", &Evaluator::id, "Id."},
         Field{"space_id", &Evaluator::space_id, "Id of the space."},
-        Field{"project_id", &Evaluator::project_id, "Project whose spans it evaluates."},
-        Field{"name", &Evaluator::name, "Name of the evals it writes; unique in its project."},
+        Field{"project_id", &Evaluator::project_id, "Project whose spans a rule evaluates; null for code."},
+        Field{"kind", &Evaluator::kind, "rule: evaluates new spans. code: evaluates runs of experiments."},
+        Field{"name", &Evaluator::name, "Name of the evals it writes; unique in its project, of code in its space."},
         Field{"description", &Evaluator::description, "Purpose, as text."},
         Field{"filter", &Evaluator::filter, "The spans it evaluates; empty: all."},
         Field{"condition", &Evaluator::condition, "Filter that a span must match, in the filter language."},
@@ -55,12 +57,14 @@ struct Evaluator {
         Field{"sample_percent", &Evaluator::sample_percent, "Share of the traces it evaluates, 1 to 100."},
         Field{"enabled", &Evaluator::enabled, "Whether it evaluates new spans."},
         Field{"issue_id", &Evaluator::issue_id, "Issue that it was created from."},
-        Field{"revision", &Evaluator::revision, "Increases with every change of the rule; each eval stores it."},
+        Field{"revision", &Evaluator::revision,
+              "Number of the newest version; every change makes one, and each eval stores it."},
         Field{"judged", &Evaluator::judged, "Number of evals written."},
         Field{"matched", &Evaluator::matched, "Number of evals of spans that match."},
         Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received before this time are evaluated."},
         Field{"last_at", &Evaluator::last_at, "Time of the last evaluation."},
         Field{"problem", &Evaluator::problem, "Error of the last evaluation; empty: none."},
+        Field{"code", &Evaluator::code, "Of code: its newest definition; null in lists."},
         Field{"created_by", &Evaluator::created_by, "Name of the user or key that created it."},
         Field{"created_at", &Evaluator::created_at, "Time of creation."},
         Field{"updated_at", &Evaluator::updated_at, "Time of the last change."},
@@ -69,22 +73,26 @@ struct Evaluator {
 
 struct NewEvaluator {
     std::string name;
+    json::Defaulted<EvaluatorKind> kind = EvaluatorKind::rule;
     json::Defaulted<std::string> description;
-    std::string project;
+    json::Defaulted<std::string> project;
     json::Defaulted<std::string> filter;
-    std::string condition;
+    json::Defaulted<std::string> condition;
     json::Defaulted<std::string> label = std::string("fail");
     std::optional<double> score;
     json::Defaulted<std::string> other_label;
     std::optional<double> other_score;
     json::Defaulted<int64_t> sample_percent = int64_t{100};
     json::Defaulted<int64_t> backfill_hours = int64_t{0};
+    std::optional<evaluate::CodeDefinition> code;
     static constexpr std::tuple fields{
-        Field{"name", &NewEvaluator::name, "Name of the evals it writes; unique in its project."},
+        Field{"name", &NewEvaluator::name, "Name of the evals it writes; unique in its project, of code in its space."},
+        Field{"kind", &NewEvaluator::kind, "rule or code; rule if not given."},
         Field{"description", &NewEvaluator::description, "Purpose, as text."},
-        Field{"project", &NewEvaluator::project, "Id or name of the project."},
+        Field{"project", &NewEvaluator::project, "Of a rule: id or name of the project."},
         Field{"filter", &NewEvaluator::filter, "The spans it evaluates; all if not given."},
-        Field{"condition", &NewEvaluator::condition, "Filter that a span must match, in the filter language."},
+        Field{"condition", &NewEvaluator::condition,
+              "Of a rule: filter that a span must match, in the filter language."},
         Field{"label", &NewEvaluator::label, "Label of spans that match; `fail` if not given."},
         Field{"score", &NewEvaluator::score, "Score of spans that match."},
         Field{"other_label", &NewEvaluator::other_label,
@@ -94,6 +102,8 @@ struct NewEvaluator {
               "Share of the traces it evaluates, 1 to 100; 100 if not given."},
         Field{"backfill_hours", &NewEvaluator::backfill_hours,
               "Also evaluate spans of the last hours; 0 to 720, 0 if not given."},
+        Field{"code", &NewEvaluator::code,
+              "Of code: its definition. All other fields but name and description belong to rules."},
     };
 };
 
@@ -108,6 +118,7 @@ struct EvaluatorChange {
     std::optional<int64_t> sample_percent{};
     std::optional<bool> enabled{};
     std::optional<int64_t> backfill_hours{};
+    std::optional<evaluate::CodeDefinition> code{};
     static constexpr std::tuple fields{
         Field{"description", &EvaluatorChange::description, "Purpose, as text."},
         Field{"filter", &EvaluatorChange::filter, "The spans it evaluates."},
@@ -121,6 +132,7 @@ struct EvaluatorChange {
         Field{"enabled", &EvaluatorChange::enabled, "Whether it evaluates new spans; off, then on: starts again."},
         Field{"backfill_hours", &EvaluatorChange::backfill_hours,
               "Also evaluate spans of the last hours that have no eval of it; 1 to 720."},
+        Field{"code", &EvaluatorChange::code, "Of code: its new definition."},
     };
 };
 

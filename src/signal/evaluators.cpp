@@ -30,6 +30,7 @@ constexpr std::tuple evaluator_columns{
     sql::Column{"id", &Evaluator::id},
     sql::Column{"space_id", &Evaluator::space_id},
     sql::Column{"project_id", &Evaluator::project_id},
+    sql::Column{"kind", &Evaluator::kind},
     sql::Column{"name", &Evaluator::name},
     sql::Column{"description", &Evaluator::description},
     sql::Column{"filter", &Evaluator::filter},
@@ -125,7 +126,7 @@ Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::Clic
 Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& space,
                                          const std::optional<std::string>& project, const PageRequest& page) const {
     auto list = TRY(access::ProjectList::create(m_access.projects, caller, space, project, Permission::project_read,
-                                                select_evaluator));
+                                                select_evaluator, {}, {}, access::WithoutProject::shown));
     std::vector<Evaluator> all;
     for (const auto& row : TRY(list.oldest_first(m_database, page))) all.push_back(evaluator_of(row));
     return access::make_page(std::move(all), page, [](const Evaluator& one) { return one.id.text(); });
@@ -136,14 +137,26 @@ Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, 
     const auto rows = TRY(m_database.query(select_evaluator + " WHERE id = ?", id));
     if (rows.empty()) return not_found("evaluator " + id.text());
     Evaluator found = evaluator_of(rows.front());
-    TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
-                                   "evaluator " + id.text()));
+    if (found.project_id) {
+        TRY(access::require_in_project(m_access.projects, caller, found.space_id, *found.project_id, permission,
+                                       "evaluator " + id.text()));
+        return found;
+    }
+    const auto allowed = caller.require(permission, found.space_id);
+    if (!allowed.ok())
+        return allowed.error().code == Code::not_found ? not_found("evaluator " + id.text()) : allowed.error();
+    // A key that is bound to one project sees nothing beside it.
+    if (!caller.bound_project.empty()) return not_found("evaluator " + id.text());
+    found.code = TRY(m_versions.find(id, found.revision)).code;
     return found;
 }
 
 Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted,
                                      const std::optional<IssueId>& issue) {
-    const auto project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::eval_write));
+    if (*wanted.kind == EvaluatorKind::code) return create_code(caller, space, wanted);
+    if (wanted.code) return invalid("code belongs to an evaluator of kind code");
+    if (wanted.project.value.empty()) return invalid("project is missing: a rule evaluates the spans of a project");
+    const auto project = TRY(m_access.projects.find(caller, space, *wanted.project, Permission::eval_write));
     Evaluator made;
     made.id = make_id<EvaluatorTag>(m_clock);
     made.space_id = project.space_id;
@@ -151,7 +164,7 @@ Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space,
     made.name = TRY(access::checked_name("name", wanted.name));
     made.description = TRY(access::checked_description(*wanted.description));
     made.filter = *wanted.filter;
-    made.condition = wanted.condition;
+    made.condition = *wanted.condition;
     made.label = *wanted.label;
     made.score = wanted.score;
     made.other_label = *wanted.other_label;
@@ -160,23 +173,26 @@ Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space,
     TRY(check_rule(made));
     const Time now = m_clock.now();
     made.judged_up_to = TRY(backfill_from(now, *wanted.backfill_hours, 0));
+    made.created_by = caller.name;
+    made.updated_at = now;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto there = TRY(transaction.query(
             "SELECT COUNT(*), COALESCE(SUM(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM evaluators WHERE project_id "
             "= ?",
-            made.name, made.project_id));
+            made.name, *made.project_id));
         if (there.front().integer(1) > 0)
             return conflict("an evaluator named " + made.name + " exists already in this project");
         if (there.front().integer(0) >= most_per_project)
             return conflict(fmt::format("a project has at most {} evaluators", most_per_project));
         TRY(transaction.execute(
-            "INSERT INTO evaluators (id, space_id, project_id, name, description, filter, condition, label, score, "
-            "other_label, other_score, sample_percent, enabled, issue_id, revision, judged_up_to, next_at, judged, "
-            "matched, problem, created_by, created_by_name, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "?, ?, ?, 1, ?, 1, ?, ?, 0, 0, '', ?, ?, ?, ?)",
+            "INSERT INTO evaluators (id, space_id, project_id, kind, name, description, filter, condition, label, "
+            "score, other_label, other_score, sample_percent, enabled, issue_id, revision, judged_up_to, next_at, "
+            "judged, matched, problem, created_by, created_by_name, created_at, updated_at) VALUES (?, ?, ?, 'rule', "
+            "?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 1, ?, ?, 0, 0, '', ?, ?, ?, ?)",
             made.id, made.space_id, made.project_id, made.name, made.description, made.filter, made.condition,
             made.label, made.score, made.other_label, made.other_score, made.sample_percent, issue, made.judged_up_to,
             now, caller.actor(), caller.name, now, now));
+        TRY(evaluate::EvaluatorVersions::add(transaction, version_of(made)));
         return m_access.audit.record(transaction, caller,
                                      {"evaluator_create", made.space_id, made.id.text(), {{"name", made.name}}});
     }));
@@ -185,6 +201,9 @@ Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space,
 
 Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id, const EvaluatorChange& change) {
     Evaluator rule = TRY(find(caller, id, Permission::eval_write));
+    if (rule.kind == EvaluatorKind::code) return update_code(caller, std::move(rule), change);
+    if (change.code) return invalid("code belongs to an evaluator of kind code");
+    const EvaluatorVersion before = version_of(rule);
     const bool was_enabled = rule.enabled;
     if (change.description) rule.description = TRY(access::checked_description(*change.description));
     if (change.filter) rule.filter = *change.filter;
@@ -199,13 +218,18 @@ Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id
     const Time now = m_clock.now();
     if (rule.enabled && !was_enabled) rule.judged_up_to = now;
     if (change.backfill_hours) rule.judged_up_to = TRY(backfill_from(now, *change.backfill_hours, 1));
+    rule.revision += 1;
+    rule.created_by = caller.name;
+    rule.updated_at = now;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "UPDATE evaluators SET description = ?, filter = ?, condition = ?, label = ?, score = ?, other_label = ?, "
             "other_score = ?, sample_percent = ?, enabled = ?, judged_up_to = ?, next_at = ?, problem = '', revision = "
-            "revision + 1, updated_at = ? WHERE id = ?",
+            "?, updated_at = ? WHERE id = ?",
             rule.description, rule.filter, rule.condition, rule.label, rule.score, rule.other_label, rule.other_score,
-            rule.sample_percent, rule.enabled, rule.judged_up_to, now, now, id));
+            rule.sample_percent, rule.enabled, rule.judged_up_to, now, rule.revision, now, id));
+        TRY(evaluate::EvaluatorVersions::add(transaction, before)); // of a rule from before versions were stored
+        TRY(evaluate::EvaluatorVersions::add(transaction, version_of(rule)));
         return m_access.audit.record(
             transaction, caller,
             {"evaluator_update", rule.space_id, id.text(), {{"name", rule.name}, {"enabled", rule.enabled}}});
@@ -225,10 +249,10 @@ Result<> Evaluators::remove(const Caller& caller, const EvaluatorId& id) {
 
 Result<EvaluatorPreview> Evaluators::preview(const Caller& caller, const SpaceId& space,
                                              const NewEvaluator& wanted) const {
-    const auto project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::project_read));
+    const auto project = TRY(m_access.projects.find(caller, space, *wanted.project, Permission::project_read));
     Evaluator rule;
     rule.filter = *wanted.filter;
-    rule.condition = wanted.condition;
+    rule.condition = *wanted.condition;
     rule.label = *wanted.label;
     rule.sample_percent = *wanted.sample_percent;
     TRY(check_rule(rule));
@@ -249,7 +273,7 @@ Result<EvaluatorPreview> Evaluators::preview(const Caller& caller, const SpaceId
 // The embedded engine's ledger counts every span: without new ones the engine may sleep.
 bool Evaluators::holds_nothing_new(const Evaluator& rule) {
     if (m_telemetry->engine_process() == nullptr) return false;
-    const std::pair now(m_telemetry->ledger()[rule.project_id.text()].stored, rule.revision);
+    const std::pair now(m_telemetry->ledger()[rule.project_id->text()].stored, rule.revision);
     const Lock lock(m_mutex);
     const auto [known, is_first] = m_seen.try_emplace(rule.id.text(), now);
     return !is_first && std::exchange(known->second, now) == now;
@@ -269,7 +293,7 @@ Result<int64_t> Evaluators::apply(const Evaluator& rule) {
                     "{project:String} AND target = 'span' AND name = {eval:String} AND identifier = {evaluator:String} "
                     "AND created_ns > {after:Int64} AND length(target_id) = 16) LIMIT " +
                     std::to_string(most_at_once) + " FORMAT JSONCompact";
-        bind_times(query, rule.project_id.text(), rule.judged_up_to - late, until);
+        bind_times(query, rule.project_id->text(), rule.judged_up_to - late, until);
         query.bind("eval", rule.name).bind("evaluator", rule.id.text());
         const json::Array rows = TRY(rows_of(engine, query));
         std::vector<telemetry::Eval> made;
@@ -279,7 +303,7 @@ Result<int64_t> Evaluators::apply(const Evaluator& rule) {
             const bool is_match = span.integer(1) != 0;
             matched += is_match;
             telemetry::Eval eval;
-            eval.project = rule.project_id.text();
+            eval.project = rule.project_id->text();
             eval.target_id = span.text(0);
             eval.name = rule.name;
             eval.annotator = eval.identifier = rule.id.text();
@@ -307,10 +331,11 @@ Result<int64_t> Evaluators::apply(const Evaluator& rule) {
 Result<int64_t> Evaluators::step() {
     if (m_telemetry == nullptr) return int64_t{0};
     const Time now = m_clock.now();
-    const auto due = TRY(m_database.query("SELECT " + sql::names(evaluator_columns) +
-                                              ", next_at FROM evaluators WHERE enabled = 1 AND next_at <= ? ORDER BY "
-                                              "next_at, id LIMIT 1000",
-                                          now));
+    const auto due = TRY(
+        m_database.query("SELECT " + sql::names(evaluator_columns) +
+                             ", next_at FROM evaluators WHERE enabled = 1 AND kind = 'rule' AND next_at <= ? ORDER BY "
+                             "next_at, id LIMIT 1000",
+                         now));
     int64_t written = 0;
     for (const auto& row : due) {
         const Evaluator rule = evaluator_of(row);
@@ -336,7 +361,7 @@ Result<int64_t> Evaluators::step() {
 
 Result<std::optional<Time>> Evaluators::next_due() const {
     if (m_telemetry == nullptr) return std::optional<Time>();
-    const auto next = TRY(m_database.query("SELECT MIN(next_at) FROM evaluators WHERE enabled = 1"));
+    const auto next = TRY(m_database.query("SELECT MIN(next_at) FROM evaluators WHERE enabled = 1 AND kind = 'rule'"));
     return next.front().optional_time(0);
 }
 

@@ -1,4 +1,5 @@
-// Evaluators of projects: stored, changed, and applied. step() evaluates the spans since the last step: the engine
+// Evaluators: families with immutable versions. Rules belong to projects and are applied here; code belongs to a space
+// and is run by experiments (evaluate/runner). step() evaluates the spans since the last step: the engine
 // finds them, the evals are written as all others. A span gets an evaluator's eval once, also after a crash and with
 // several servers on one database: the server that moves the next time on applies the rule, and spans with an eval are
 // left out. Thread-safe; step() is called by Signal's thread.
@@ -6,6 +7,7 @@
 
 #include "access/access.h"
 #include "base/mutex.h"
+#include "evaluate/evaluators/evaluator_versions.h"
 #include "signal/evaluator.h"
 #include "telemetry/telemetry.h"
 
@@ -24,6 +26,7 @@ public:
         : m_database(database),
           m_clock(clock),
           m_access(access),
+          m_versions(database),
           m_telemetry(telemetry) {}
 
     // Oldest first.
@@ -32,6 +35,12 @@ public:
                                          const access::PageRequest& page) const;
     Result<Evaluator> find(const access::Caller& caller, const EvaluatorId& id,
                            access::Permission permission = access::Permission::project_read) const;
+    // By id, or by the name of code in the space.
+    Result<Evaluator> find_code(const access::Caller& caller, const access::SpaceId& space,
+                                const std::string& name_or_id) const;
+    // Newest first.
+    Result<std::vector<EvaluatorVersion>> versions(const access::Caller& caller, const EvaluatorId& id) const;
+    Result<EvaluatorVersion> version(const access::Caller& caller, const EvaluatorId& id, int64_t number) const;
     Result<Evaluator> create(const access::Caller& caller, const access::SpaceId& space, const NewEvaluator& wanted,
                              const std::optional<IssueId>& issue = {});
     Result<Evaluator> update(const access::Caller& caller, const EvaluatorId& id, const EvaluatorChange& change);
@@ -47,17 +56,24 @@ public:
     Result<std::optional<Time>> next_due() const;
 
 private:
+    Result<Evaluator> create_code(const access::Caller& caller, const access::SpaceId& space,
+                                  const NewEvaluator& wanted);
+    Result<Evaluator> update_code(const access::Caller& caller, Evaluator code, const EvaluatorChange& change);
     Result<int64_t> apply(const Evaluator& rule);
     bool holds_nothing_new(const Evaluator& rule);
 
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;
+    evaluate::EvaluatorVersions m_versions;
     telemetry::Telemetry* m_telemetry;
     mutable Mutex m_mutex;
     // Spans of the project and revision of the rule at its last whole look, by evaluator.
     std::map<std::string, std::pair<int64_t, int64_t>> m_seen GUARDED_BY(m_mutex);
 };
+
+// What the evaluator is now, as a version.
+EvaluatorVersion version_of(const Evaluator& evaluator);
 
 // The rule that distinguishes the spans of an issue from others of the same name. Conflict: it has no filter.
 Result<NewEvaluator> evaluator_for(const Issue& issue);

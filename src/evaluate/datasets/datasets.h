@@ -42,6 +42,10 @@ public:
     Result<std::unique_ptr<ExampleImport>> begin_import(const access::Caller& caller, const access::SpaceId& space,
                                                         const std::string& name, UploadAction action);
     Result<Dataset> update(const access::Caller& caller, const DatasetId& id, const DatasetChange& change);
+    // What examples must look like: {"input": …, "output": …, "metadata": …}, each a JSON Schema; nothing: anything.
+    Result<std::optional<json::Value>> schema(const access::Caller& caller, const DatasetId& id) const;
+    // Conflict when an example of the newest version does not fit.
+    Result<> set_schema(const access::Caller& caller, const DatasetId& id, const std::optional<json::Value>& schema);
     // With its experiments.
     Result<> remove(const access::Caller& caller, const DatasetId& id);
 

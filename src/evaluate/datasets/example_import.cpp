@@ -39,6 +39,7 @@ Result<std::unique_ptr<ExampleImport>> Datasets::begin_import(const Caller& call
     import->m_dataset = TRY(dataset(caller, id, Permission::dataset_write));
     import->m_action = action;
     import->m_done.dataset = id;
+    import->m_schema = TRY(stored_schema(m_database, space, import->m_dataset.name));
     TRY(import->load());
     return import;
 }
@@ -130,7 +131,7 @@ Result<ExampleImport::Known*> ExampleImport::match(const NewExample& example, co
 
 Result<> ExampleImport::add(NewExample example) {
     ++m_number;
-    Prepared ready = TRY(prepare(example, m_number, m_done.redacted));
+    Prepared ready = TRY(prepare(example, m_number, m_done.redacted, m_schema));
     Known* known = TRY(match(example, ready.hash));
     Waiting waiting;
     if (known != nullptr) {

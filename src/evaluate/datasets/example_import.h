@@ -5,6 +5,7 @@
 #pragma once
 
 #include "evaluate/datasets/datasets.h"
+#include "evaluate/datasets/example_schema.h"
 
 #include <array>
 #include <unordered_map>
@@ -54,6 +55,7 @@ private:
     access::Access& m_access;
     const access::Caller m_caller;
     Dataset m_dataset;
+    std::optional<ExampleSchema> m_schema;
     UploadAction m_action = UploadAction::append;
     int64_t m_marker = 0; // `replaced` of its invisible revisions: negative
     std::vector<Known> m_known;

@@ -5,6 +5,7 @@
 #include "evaluate/content/canonical.h"
 #include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/datasets/datasets.h"
+#include "evaluate/datasets/example_schema.h"
 
 #include <fmt/format.h>
 #include <set>
@@ -20,8 +21,13 @@ struct Prepared {
     std::string hash;
 };
 
+// The schema of a dataset; nothing when it has none.
+Result<std::optional<ExampleSchema>> stored_schema(sql::Database& database, const access::SpaceId& space,
+                                                   const std::string& name);
+
 // `number` is for messages.
-inline Result<Prepared> prepare(NewExample& example, size_t number, int64_t& redacted) {
+inline Result<Prepared> prepare(NewExample& example, size_t number, int64_t& redacted,
+                                const std::optional<ExampleSchema>& schema) {
     const auto wrong = [&](std::string_view why) { return invalid(fmt::format("example {}: {}", number, why)); };
     if (!example.input.is_object()) return wrong("input must be an object");
     if (!example.output.is_object()) return wrong("output must be an object");
@@ -32,6 +38,8 @@ inline Result<Prepared> prepare(NewExample& example, size_t number, int64_t& red
         if (!is_valid_utf8(*example.example_id) || example.example_id->find('\0') != std::string::npos)
             return wrong("its id must be UTF-8 text without NUL");
     }
+    if (schema)
+        if (const auto fits = schema->check(example); !fits.ok()) return wrong(fits.error().message);
     for (json::Value* part : {&example.input, &example.output, &example.metadata})
         redacted += remove_credentials(*part);
     Prepared ready{json::print(example.input), json::print(example.output), json::print(example.metadata),

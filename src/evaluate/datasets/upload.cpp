@@ -153,7 +153,9 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
     Uploaded done;
     std::vector<Prepared> ready;
     ready.reserve(upload.examples.size());
-    for (NewExample& example : upload.examples) ready.push_back(TRY(prepare(example, ready.size() + 1, done.redacted)));
+    const auto schema = TRY(stored_schema(m_database, space, upload.name));
+    for (NewExample& example : upload.examples)
+        ready.push_back(TRY(prepare(example, ready.size() + 1, done.redacted, schema)));
     const Time now = m_clock.now();
     const DatasetId new_id = make_id<DatasetTag>(m_clock);
     const DatasetVersionId new_version = make_id<DatasetVersionTag>(m_clock);

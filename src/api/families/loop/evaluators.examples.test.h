@@ -14,6 +14,9 @@ inline constexpr Example evaluators_examples[] = {
      .body = R"({"name":"rule","project":"{project}","condition":"status = error"})",
      .allowed = 503},
     {"GET /v1/evaluators/{evaluator}"},
+    {"GET /v1/evaluators/{evaluator}/versions"},
+    // It is a rule, which has no code to run.
+    {.route = "POST /v1/evaluators/{evaluator}/test", .body = R"({"documents":[{}]})", .allowed = 400},
     {"PATCH /v1/evaluators/{evaluator}", "", R"({"enabled":false})"},
     {.route = "DELETE /v1/evaluators/{evaluator}", .allowed = 204},
 };

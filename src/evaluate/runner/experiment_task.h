@@ -1,0 +1,133 @@
+// What the server runs for an experiment: a command in a sandbox or an HTTP address, once per example and repetition,
+// then the evaluators. Declared once for the API, the CLI and the database. Values only; any thread.
+#pragma once
+
+#include "evaluate/evaluators/evaluator_version.h"
+#include "evaluate/experiments/experiment.h"
+
+namespace hone::evaluate {
+
+enum class TaskKind { command, http, evaluate };
+constexpr auto enum_names(TaskKind) {
+    return std::array{EnumName{TaskKind::command, "command"}, EnumName{TaskKind::http, "http"},
+                      EnumName{TaskKind::evaluate, "evaluate"}};
+}
+
+// `queued`: waits for a server. `running`: a server has it until its lease ends. `stopped`: by a person; what was
+// running is finished and stored. `done`: every run was tried. `failed`: nothing could be run. `budget_stopped`: the
+// time is used up. From the last four, `resume` leads back to `queued`.
+enum class TaskState { queued, running, stopped, done, failed, budget_stopped };
+constexpr auto enum_names(TaskState) {
+    return std::array{EnumName{TaskState::queued, "queued"},   EnumName{TaskState::running, "running"},
+                      EnumName{TaskState::stopped, "stopped"}, EnumName{TaskState::done, "done"},
+                      EnumName{TaskState::failed, "failed"},   EnumName{TaskState::budget_stopped, "budget_stopped"}};
+}
+
+struct TaskDefinition {
+    TaskKind kind = TaskKind::command;
+    json::Defaulted<std::string> command;
+    json::Defaulted<std::map<std::string, std::string>> files;
+    json::Defaulted<std::string> repo;
+    json::Defaulted<std::string> ref;
+    json::Defaulted<std::string> image = std::string("host");
+    json::Defaulted<std::map<std::string, std::string>> env;
+    json::Defaulted<bool> last_line = false;
+    json::Defaulted<std::string> url;
+    json::Defaulted<int64_t> timeout_ms = int64_t{120'000};
+    static constexpr std::tuple fields{
+        Field{
+            "kind", &TaskDefinition::kind,
+            "command: in a sandbox without network. http: one POST per run. evaluate: no runs, only the evaluators on "
+            "the runs that there are."},
+        Field{
+            "command", &TaskDefinition::command,
+            "Shell command. It reads {id, input, metadata, repetition} as JSON on stdin and writes its output as JSON "
+            "to stdout. It never gets the reference output."},
+        Field{"files", &TaskDefinition::files,
+              "Files of the command by their path, at most 2 MiB together; they are in its working directory."},
+        Field{"repo", &TaskDefinition::repo,
+              "Id or name of a registered repository; its files are in the working directory of the command."},
+        Field{"ref", &TaskDefinition::ref, "Branch, tag or commit of the repository; its default if not given."},
+        Field{"image", &TaskDefinition::image, "Image of the sandbox; `host`: the server's own programs."},
+        Field{"env", &TaskDefinition::env,
+              "Environment variables of the command. Not for secrets: they are stored as given."},
+        Field{"last_line", &TaskDefinition::last_line,
+              "The last line of stdout is the output; lines before it are ignored."},
+        Field{"url", &TaskDefinition::url,
+              "Address that gets the same JSON by POST and responds with the output as JSON."},
+        Field{"timeout_ms", &TaskDefinition::timeout_ms, "Time of one run, 100 to 3600000."},
+    };
+};
+
+struct StartTask {
+    TaskDefinition task;
+    json::Defaulted<std::vector<std::string>> evaluators;
+    json::Defaulted<int64_t> concurrency = int64_t{4};
+    std::optional<int64_t> budget_seconds;
+    static constexpr std::tuple fields{
+        Field{"task", &StartTask::task, "What is run for each example."},
+        Field{"evaluators", &StartTask::evaluators,
+              "Names or ids of code evaluators, each with @NUMBER for a version other than the newest."},
+        Field{"concurrency", &StartTask::concurrency, "Runs at the same time, 1 to 16; 4 if not given."},
+        Field{"budget_seconds", &StartTask::budget_seconds,
+              "Stops when the experiment has run for this long, all attempts together; no limit if not given."},
+    };
+};
+
+struct TaskEvaluator {
+    EvaluatorId evaluator_id;
+    int64_t number = 1;
+    std::string name;
+    int64_t evals = 0;
+    int64_t failed_evals = 0;
+    static constexpr std::tuple fields{
+        Field{"evaluator_id", &TaskEvaluator::evaluator_id, "Id of the evaluator."},
+        Field{"number", &TaskEvaluator::number, "Its version."},
+        Field{"name", &TaskEvaluator::name, "Name of the evals."},
+        Field{"evals", &TaskEvaluator::evals, "Runs with a verdict."},
+        Field{"failed_evals", &TaskEvaluator::failed_evals, "Runs for which it failed."},
+    };
+};
+
+struct ExperimentTask {
+    ExperimentId experiment_id;
+    access::SpaceId space_id;
+    TaskDefinition task;
+    int64_t concurrency = 4;
+    std::optional<int64_t> budget_seconds;
+    TaskState state = TaskState::queued;
+    std::string reason;
+    std::string commit_name;
+    int64_t spent_ms = 0;
+    std::vector<TaskEvaluator> evaluators;
+    int64_t expected_runs = 0;
+    int64_t successful_runs = 0;
+    int64_t failed_runs = 0;
+    std::string started_by;
+    Time created_at{};
+    Time attempt_at{};
+    std::optional<Time> started_at;
+    std::optional<Time> ended_at;
+    static constexpr std::tuple fields{
+        Field{"experiment_id", &ExperimentTask::experiment_id, "Id of the experiment."},
+        Field{"space_id", &ExperimentTask::space_id, "Id of the space."},
+        Field{"task", &ExperimentTask::task, "What is run for each example."},
+        Field{"concurrency", &ExperimentTask::concurrency, "Runs at the same time."},
+        Field{"budget_seconds", &ExperimentTask::budget_seconds, "Time limit of all attempts together."},
+        Field{"state", &ExperimentTask::state, "queued, running, stopped, done, failed or budget_stopped."},
+        Field{"reason", &ExperimentTask::reason, "Why it failed or was stopped."},
+        Field{"commit_name", &ExperimentTask::commit_name, "Commit of the repository that is run."},
+        Field{"spent_ms", &ExperimentTask::spent_ms, "Time of all attempts until now."},
+        Field{"evaluators", &ExperimentTask::evaluators, "Evaluators with their fixed versions and their counts."},
+        Field{"expected_runs", &ExperimentTask::expected_runs, "Examples times repetitions."},
+        Field{"successful_runs", &ExperimentTask::successful_runs, "Runs with an output."},
+        Field{"failed_runs", &ExperimentTask::failed_runs, "Runs with an error."},
+        Field{"started_by", &ExperimentTask::started_by, "Name of the user or key that started it."},
+        Field{"created_at", &ExperimentTask::created_at, "Time of creation."},
+        Field{"attempt_at", &ExperimentTask::attempt_at, "Runs and evals that failed before this time are retried."},
+        Field{"started_at", &ExperimentTask::started_at, "Time of the first run."},
+        Field{"ended_at", &ExperimentTask::ended_at, "Time when it was done, failed or stopped."},
+    };
+};
+
+} // namespace hone::evaluate

@@ -1,0 +1,59 @@
+// One run of a task: the example goes in as JSON, the output comes back as JSON, or the reason why not. The reference
+// output of the example is not given. Thread-safe; blocks.
+#pragma once
+
+#include "evaluate/runner/experiment_tasks.h"
+#include "net/client/client.h"
+#include "sandbox/provider/provider.h"
+
+#include <functional>
+
+namespace hone::evaluate {
+
+struct TaskOutcome {
+    std::string output = "null"; // JSON
+    std::optional<std::string> error;
+};
+
+// Folders that the task of one experiment uses; removed at its end.
+class TaskFolder {
+public:
+    // Writes the files and the checkout of a command. `commit`: empty at the first attempt, filled in.
+    static Result<std::unique_ptr<TaskFolder>> make(const std::string& directory, const ExperimentTask& task,
+                                                    TaskSources* sources, std::string& commit);
+    ~TaskFolder();
+    TaskFolder(const TaskFolder&) = delete;
+    TaskFolder& operator=(const TaskFolder&) = delete;
+
+    std::string path;
+    bool has_files = false;
+    bool has_checkout = false;
+
+private:
+    explicit TaskFolder(std::string folder) : path(std::move(folder)) {}
+};
+
+class TaskRunner {
+public:
+    // `provider` and `sources` may be null: then commands, or private addresses, are refused.
+    TaskRunner(sandbox::Provider* provider, TaskSources* sources);
+
+    // `abandoned`: true ends it with `conflict`. Other errors are about the machine; the run counts as not tried.
+    Result<TaskOutcome> run(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
+                            const std::function<bool()>& abandoned);
+    // Ends the requests that are under way.
+    void abandon() { m_cancel.cancel(); }
+
+private:
+    Result<TaskOutcome> run_command(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
+                                    const std::function<bool()>& abandoned) const;
+    Result<TaskOutcome> post(const ExperimentTask& task, const PendingRun& run);
+    Result<std::string> checked_address(const std::string& url) const;
+
+    sandbox::Provider* const m_provider;
+    TaskSources* const m_sources;
+    net::HttpClient m_client;
+    net::Cancel m_cancel;
+};
+
+} // namespace hone::evaluate

@@ -1,0 +1,129 @@
+// Evaluators of kind code, and the versions of all evaluators.
+#include "access/names.h"
+#include "evaluate/evaluators/verdict.h"
+#include "signal/evaluators.h"
+
+#include <fmt/format.h>
+
+namespace hone::signal {
+
+using access::Caller, access::Permission, access::SpaceId;
+
+namespace {
+
+constexpr int64_t most_code_per_space = 1000;
+
+} // namespace
+
+EvaluatorVersion version_of(const Evaluator& evaluator) {
+    EvaluatorVersion version;
+    version.evaluator_id = evaluator.id;
+    version.space_id = evaluator.space_id;
+    version.number = evaluator.revision;
+    version.kind = evaluator.kind;
+    version.name = evaluator.name;
+    version.created_by = evaluator.created_by;
+    version.created_at = evaluator.updated_at;
+    if (evaluator.kind == EvaluatorKind::code)
+        version.code = evaluator.code;
+    else
+        version.rule = evaluate::RuleDefinition{evaluator.filter,        evaluator.condition,   evaluator.label,
+                                                evaluator.score,         evaluator.other_label, evaluator.other_score,
+                                                evaluator.sample_percent};
+    version.content_hash = evaluate::definition_hash(version);
+    return version;
+}
+
+Result<Evaluator> Evaluators::find_code(const Caller& caller, const SpaceId& space,
+                                        const std::string& name_or_id) const {
+    if (const auto id = parse_id<EvaluatorTag>(name_or_id); id.ok()) return find(caller, id.value());
+    TRY(caller.require(Permission::project_read, space));
+    const auto rows = TRY(m_database.query(
+        "SELECT id FROM evaluators WHERE space_id = ? AND project_id IS NULL AND name = ?", space, name_or_id));
+    if (rows.empty()) return not_found("evaluator " + std::string(truncate_utf8(name_or_id, 100)));
+    return find(caller, rows.front().id<EvaluatorTag>(0));
+}
+
+Result<std::vector<EvaluatorVersion>> Evaluators::versions(const Caller& caller, const EvaluatorId& id) const {
+    const Evaluator of = TRY(find(caller, id));
+    std::vector<EvaluatorVersion> versions = TRY(m_versions.list(id));
+    // A rule from before versions were stored has its newest one in its own row.
+    if (versions.empty() || versions.front().number < of.revision) versions.insert(versions.begin(), version_of(of));
+    return versions;
+}
+
+Result<EvaluatorVersion> Evaluators::version(const Caller& caller, const EvaluatorId& id, int64_t number) const {
+    const Evaluator of = TRY(find(caller, id));
+    if (of.kind == EvaluatorKind::rule && number == of.revision) return version_of(of);
+    return m_versions.find(id, number);
+}
+
+Result<Evaluator> Evaluators::create_code(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted) {
+    TRY(caller.require(Permission::eval_write, space));
+    if (!caller.bound_project.empty()) return forbidden("this key is bound to one project; code belongs to the space");
+    if (!wanted.code) return invalid("code is missing: give the language and the source");
+    if (!wanted.project.value.empty() || !wanted.condition.value.empty() || !wanted.filter.value.empty())
+        return invalid("project, filter and condition belong to rules; code evaluates runs of experiments");
+    TRY(evaluate::check(*wanted.code));
+    Evaluator made;
+    made.id = make_id<EvaluatorTag>(m_clock);
+    made.space_id = space;
+    made.kind = EvaluatorKind::code;
+    made.name = TRY(access::checked_name("name", wanted.name));
+    made.description = TRY(access::checked_description(*wanted.description));
+    made.code = wanted.code;
+    made.created_by = caller.name;
+    const Time now = made.updated_at = m_clock.now();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto there = TRY(transaction.query(
+            "SELECT COUNT(*), COALESCE(SUM(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM evaluators WHERE space_id = "
+            "? AND project_id IS NULL",
+            made.name, made.space_id));
+        if (there.front().integer(1) > 0)
+            return conflict("an evaluator named " + made.name + " exists already in this space");
+        if (there.front().integer(0) >= most_code_per_space)
+            return conflict(fmt::format("a space has at most {} evaluators without a project", most_code_per_space));
+        TRY(transaction.execute(
+            "INSERT INTO evaluators (id, space_id, project_id, kind, name, description, filter, condition, label, "
+            "score, other_label, other_score, sample_percent, enabled, issue_id, revision, judged_up_to, next_at, "
+            "judged, matched, problem, created_by, created_by_name, created_at, updated_at) VALUES (?, ?, NULL, ?, ?, "
+            "?, '', '', '', NULL, '', NULL, 100, 1, NULL, 1, ?, ?, 0, 0, '', ?, ?, ?, ?)",
+            made.id, made.space_id, name_of(made.kind), made.name, made.description, now, now, caller.actor(),
+            caller.name, now, now));
+        TRY(evaluate::EvaluatorVersions::add(transaction, version_of(made)));
+        return m_access.audit.record(
+            transaction, caller,
+            {"evaluator_create", made.space_id, made.id.text(), {{"name", made.name}, {"kind", "code"}}});
+    }));
+    return find(Caller::system(), made.id);
+}
+
+Result<Evaluator> Evaluators::update_code(const Caller& caller, Evaluator code, const EvaluatorChange& change) {
+    if (change.filter || change.condition || change.label || change.score || change.other_label || change.other_score ||
+        change.sample_percent || change.enabled || change.backfill_hours)
+        return invalid("an evaluator of kind code has a description and code; the other fields belong to rules");
+    if (change.description) code.description = TRY(access::checked_description(*change.description));
+    const int64_t before = code.revision;
+    if (change.code) {
+        TRY(evaluate::check(*change.code));
+        EvaluatorVersion old = version_of(code);
+        code.code = change.code;
+        // The same definition again is not a new version.
+        if (evaluate::definition_hash(version_of(code)) != old.content_hash) ++code.revision;
+    }
+    code.created_by = caller.name;
+    const Time now = code.updated_at = m_clock.now();
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto changed = TRY(transaction.execute(
+            "UPDATE evaluators SET description = ?, revision = ?, updated_at = ? WHERE id = ? AND revision = ?",
+            code.description, code.revision, now, code.id, before));
+        if (changed == 0) return conflict("the evaluator was changed meanwhile; try again");
+        if (code.revision != before) TRY(evaluate::EvaluatorVersions::add(transaction, version_of(code)));
+        return m_access.audit.record(
+            transaction, caller,
+            {"evaluator_update", code.space_id, code.id.text(), {{"name", code.name}, {"version", code.revision}}});
+    }));
+    return find(Caller::system(), code.id);
+}
+
+} // namespace hone::signal

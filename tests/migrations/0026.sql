@@ -1,0 +1,14 @@
+-- Rows as schema 26 would have written them: an experiment that the server runs.
+INSERT INTO spaces (id, name, description, created_at) VALUES ('space_1', 'default', '', 1);
+INSERT INTO datasets (id, space_id, name, description, metadata, version, example_count, next_position, created_by,
+    created_by_name, created_at, updated_at, schema)
+    VALUES ('dataset_1', 'space_1', 'tickets', '', '{}', 1, 0, 1, 'user_1', 'ada@example.com', 1, 1, '{"input":{}}');
+INSERT INTO experiments (id, dataset_id, space_id, version, name, description, metadata, repetitions, project_id,
+    project_name, example_count, created_by, created_by_name, created_at, updated_at)
+    VALUES ('experiment_1', 'dataset_1', 'space_1', 1, 'first', '', '{}', 1, 'project_1', 'Experiment-1', 0, 'user_1',
+    'ada@example.com', 1, 1);
+INSERT INTO experiment_tasks (experiment_id, space_id, task, concurrency, budget_seconds, state, reason, commit_name,
+    spent_ms, server, lease_until, attempt_at, started_by_name, created_at)
+    VALUES ('experiment_1', 'space_1', '{}', 4, NULL, 'queued', '', '', 0, '', 0, 1, 'ada@example.com', 1);
+INSERT INTO experiment_evaluators (experiment_id, position, evaluator_id, number, name)
+    VALUES ('experiment_1', 0, 'evaluator_2', 1, 'exact');
