@@ -94,7 +94,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"preset", "Saved settings of runs: harness, model, skills, sandbox, budget."},
         {"automation", "Start runs on a schedule, metric, monitor or webhook."},
         {"artifact", "Artifacts of runs and their reviews."},
-        {"evaluator", "Rules that evaluate new spans."},
+        {"evaluator", "Rules over new spans, and code for experiments."},
         {"dataset", "Examples with versions, to measure an application on."},
         {"experiment", "Runs of an application on a dataset, compared with intervals and tests."},
         {"monitor", "Metrics with a condition: healthy, no data or triggered."},

@@ -1,5 +1,6 @@
 // Datasets: examples with versions, out of files and spans and back into files.
 #include "base/text.h"
+#include "cli/commands/evaluate/foreign_datasets.h"
 #include "cli/remote/download.h"
 #include "cli/remote/progress.h"
 #include "cli/remote/view.h"
@@ -8,6 +9,7 @@
 #include "cli/toolkit/input.h"
 #include "cli/toolkit/scope.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hone::cli {
@@ -106,6 +108,73 @@ Result<> push_dataset(Context& context) {
     return show_uploaded(context, reply.value().data);
 }
 
+constexpr size_t largest_foreign_file = 256 << 20;
+
+Result<> import_dataset(Context& context) {
+    const auto format = parse_enum<ForeignFormat>(context.value_or_empty("--from"));
+    if (!format)
+        return context.usage(
+            "give the tool that wrote the file: --from promptfoo, openai-evals, langfuse or langsmith");
+    Input input = TRY(Input::open(context, context.value_or_empty("FILE")));
+    const auto read = read_foreign(*format, TRY(input.read_all(largest_foreign_file)));
+    if (!read.ok()) return context.fail(Exit::refused, context.value_or_empty("FILE") + ": " + read.error().message);
+    const ForeignRows& found = read.value();
+    if (context.parsed.has("--dry-run")) {
+        json::Array shown;
+        for (const json::Object& row : found.rows) shown.push_back(row);
+        if (context.json()) {
+            print_json(context, shown);
+            return {};
+        }
+        context.print(fmt::format("{} examples; nothing was stored.", found.rows.size()));
+        for (const std::string& note : found.notes) context.print("Note: " + note + ".");
+        for (size_t i = 0; i < std::min<size_t>(found.rows.size(), 3); ++i)
+            context.print(safe_line(std::string(truncate_utf8(json::print(found.rows[i]), 500))));
+        return {};
+    }
+    Call call{.method = "POST", .path = "/v1/datasets/import", .query = space_query(context)};
+    call.query.emplace_back("name", context.value_or_empty("NAME"));
+    call.query.emplace_back("action", context.parsed.value("--action").value_or("append"));
+    call.query.emplace_back("format", "jsonl");
+    call.headers.push_back({"Content-Type", "application/octet-stream"});
+    size_t next = 0;
+    const auto reply = context.remote.upload(
+        call,
+        [&]() -> Result<std::string> {
+            std::string piece;
+            while (next < found.rows.size() && piece.size() < (256 << 10))
+                piece += json::print(found.rows[next++]) + "\n";
+            return piece;
+        },
+        std::nullopt);
+    if (!reply.ok()) return reply.error();
+    TRY(show_uploaded(context, reply.value().data));
+    for (const std::string& note : found.notes) context.print("Note: " + note + ".");
+    return {};
+}
+
+// Shows the schema, or sets it from a file.
+Result<> dataset_schema(Context& context) {
+    const std::string path = dataset_path(context, {"schema"});
+    if (!context.parsed.value("FILE") && !context.parsed.has("--clear")) {
+        print_json(context, TRY(context.remote.get(path, space_query(context))));
+        return {};
+    }
+    json::Object body;
+    if (context.parsed.has("--clear")) {
+        body["schema"] = nullptr;
+    } else {
+        Input input = TRY(Input::open(context, context.value_or_empty("FILE")));
+        auto schema = json::parse(TRY(input.read_all(1 << 20)));
+        if (!schema.ok())
+            return context.fail(Exit::refused, context.value_or_empty("FILE") + ": " + schema.error().message);
+        body["schema"] = std::move(schema).value();
+    }
+    const Reply reply = TRY(context.remote.call(
+        {.method = "PUT", .path = path, .query = space_query(context), .body = json::Value(std::move(body))}));
+    return show_done(context, reply.data, context.parsed.has("--clear") ? "Removed the schema." : "Set the schema.");
+}
+
 Result<> pull_dataset(Context& context) {
     const std::string file = context.parsed.value("--output").value_or("-");
     const std::string format = context.parsed.value("--format").value_or(file.ends_with(".csv") ? "csv" : "jsonl");
@@ -201,6 +270,30 @@ std::vector<Command> dataset_commands() {
                     "last column named like output or response is the output, and the others are the input. Example: "
                     "hone dataset push shop-tickets tickets.csv",
          .run = push_dataset},
+        {.path = "dataset import",
+         .summary = "Import the dataset of another tool: promptfoo, OpenAI Evals, Langfuse, LangSmith.",
+         .arguments = {name, {.name = "FILE", .doc = "File that the tool wrote; - is standard input."}},
+         .options = {{.name = "--from",
+                      .value = "TOOL",
+                      .doc = "Tool that wrote the file.",
+                      .choices = {"promptfoo", "openai-evals", "langfuse", "langsmith"}},
+                     {.name = "--action",
+                      .value = "ACTION",
+                      .doc = "As of `dataset push`. Default: append.",
+                      .choices = {"append", "update", "create"}},
+                     {.name = "--dry-run", .value = "", .doc = "Show the examples; store nothing."}},
+         .details = "promptfoo: the tests of promptfooconfig.yaml. OpenAI Evals: JSON lines with input and ideal, or "
+                    "item. Langfuse and LangSmith: the exported items as JSON or JSON lines. Example: hone dataset "
+                    "import shop-tickets promptfooconfig.yaml --from promptfoo --dry-run",
+         .run = import_dataset},
+        {.path = "dataset schema",
+         .summary = "Show or set the JSON Schemas that the examples of a dataset must fit.",
+         .arguments = {dataset_argument,
+                       {.name = "FILE",
+                        .doc = "JSON file with schemas for input, output, metadata.",
+                        .optional = true}},
+         .options = {{.name = "--clear", .value = "", .doc = "Remove the schema."}},
+         .run = dataset_schema},
         {.path = "dataset pull",
          .summary = "Write the examples of a version to a file.",
          .arguments = {dataset_argument},

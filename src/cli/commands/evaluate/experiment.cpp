@@ -1,7 +1,7 @@
 // Experiments: lists, comparisons, and the gate for continuous integration.
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/evaluate/comparison_report.h"
+#include "cli/commands/evaluate/experiment_gate.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/option_number.h"
@@ -38,42 +38,24 @@ std::string experiment_path(const Context& context, std::vector<std::string> res
 }
 
 Result<> list_experiments(Context& context) {
-    return show_list(context, path_of("/v1/datasets", {context.value_or_empty("DATASET"), "experiments"}),
-                     space_query(context), experiment_columns(),
-                     "No experiments. Phoenix' clients create them: docs/evaluate.md shows how.");
+    return show_list(
+        context, path_of("/v1/datasets", {context.value_or_empty("DATASET"), "experiments"}), space_query(context),
+        experiment_columns(),
+        "No experiments. Run one:\n  hone experiment run shop-tickets --command 'python3 run.py' --file run.py");
 }
 
 Result<> show_experiment(Context& context) {
     return show_record(context, TRY(context.remote.get(experiment_path(context))), experiment_columns());
 }
 
-Result<> write_report(const Context& context, std::string_view option, const std::string& text) {
-    const auto file = context.parsed.value(option);
-    if (!file) return {};
-    const auto written = write_file(*file, text, 0644);
-    if (!written.ok()) return context.fail(Exit::failure, written.error().message);
-    return {};
-}
-
 Result<> compare_experiments(Context& context) {
-    Query query = space_query(context);
-    query.emplace_back("base", context.value_or_empty("BASE"));
-    query.emplace_back("other", context.value_or_empty("OTHER"));
-    query.emplace_back("dataset", context.value_or_empty("--dataset"));
-    query.emplace_back("margin", context.value_or_empty("--margin"));
-    for (const std::string& name : context.parsed.all("--lower")) query.emplace_back("lower_is_better", name);
-    query.emplace_back("limit", "20");
-    const json::Value found = TRY(context.remote.get("/v1/experiments/compare", std::move(query)));
-    TRY(write_report(context, "--markdown", comparison_markdown(found)));
-    TRY(write_report(context, "--junit", comparison_junit(found)));
+    const json::Value found = TRY(compare_with(context, context.value_or_empty("BASE"), context.value_or_empty("OTHER"),
+                                               context.value_or_empty("--dataset")));
     if (context.json())
         print_json(context, found);
     else
         context.console.print(comparison_text(found));
-    if (context.value_or_empty("--fail-on") != "regression") return {};
-    const json::Value* gate = found.is_object() ? found.get_object().if_contains("gate") : nullptr;
-    if (gate != nullptr && text_of(*gate, "verdict") == "passed") return {};
-    return context.fail(Exit::gate_failed, "the gate failed: " + first_reason(found));
+    return apply_gate(context, found);
 }
 
 Result<> tag_experiment(Context& context) {
@@ -93,7 +75,7 @@ Result<> delete_experiment(Context& context) {
 } // namespace
 
 std::vector<Command> experiment_commands() {
-    return {
+    std::vector<Command> commands{
         {.path = "experiment list",
          .summary = "List the experiments on a dataset.",
          .arguments = {{.name = "DATASET", .doc = "Id or name of the dataset."}},
@@ -107,20 +89,9 @@ std::vector<Command> experiment_commands() {
          .summary = "Compare two experiments by their common examples, with intervals and tests.",
          .arguments = {{.name = "BASE", .doc = "Id of the first experiment; with --dataset also a tag or a name."},
                        {.name = "OTHER", .doc = "Id of the second experiment; with --dataset also a tag or a name."}},
-         .options = {{.name = "--dataset", .value = "DATASET", .doc = "Dataset, to find experiments by tag or name."},
-                     {.name = "--fail-on",
-                      .value = "WHAT",
-                      .doc = "regression: end with status 10 when the gate fails.",
-                      .choices = {"regression"}},
-                     {.name = "--margin",
-                      .value = "NUMBER",
-                      .doc = "A smaller drop of a mean passes the gate. Default: 0.01."},
-                     {.name = "--lower",
-                      .value = "NAME",
-                      .doc = "Evals whose score should fall, such as latency.",
-                      .repeated = true},
-                     {.name = "--markdown", .value = "FILE", .doc = "Write the result as Markdown."},
-                     {.name = "--junit", .value = "FILE", .doc = "Write the result as JUnit XML."}},
+         .options =
+             with(gate_options(),
+                  {{.name = "--dataset", .value = "DATASET", .doc = "Dataset, to find experiments by tag or name."}}),
          .details = "Example: hone experiment compare baseline candidate --dataset shop-tickets --fail-on regression "
                     "--markdown comment.md --junit evals.xml",
          .run = compare_experiments},
@@ -134,6 +105,8 @@ std::vector<Command> experiment_commands() {
          .destructive = true,
          .run = delete_experiment},
     };
+    for (Command& command : experiment_run_commands()) commands.push_back(std::move(command));
+    return commands;
 }
 
 } // namespace hone::cli

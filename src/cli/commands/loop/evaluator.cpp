@@ -1,8 +1,10 @@
-// Evaluators: rules that evaluate new spans without a model.
+// Evaluators: rules that evaluate new spans without a model, and code that evaluates runs of experiments.
 #include "cli/commands/loop/evaluator.h"
 
+#include "base/text.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
+#include "cli/toolkit/input.h"
 #include "cli/toolkit/option_number.h"
 #include "cli/toolkit/scope.h"
 
@@ -18,6 +20,7 @@ Columns evaluator_columns() {
     return {
         {.title = "id", .field = "id", .kind = Kind::id},
         {.title = "name", .field = "name"},
+        {.title = "kind", .field = "kind"},
         {.title = "enabled", .field = "enabled", .kind = Kind::yes_no},
         {.title = "condition", .field = "condition"},
         {.title = "filter", .field = "filter", .absent = "all spans", .only_single = true},
@@ -29,7 +32,9 @@ Columns evaluator_columns() {
         {.title = "last run", .field = "last_at", .kind = Kind::time, .absent = "never"},
         {.title = "problem", .field = "problem"},
         {.title = "issue", .field = "issue_id", .kind = Kind::id, .only_single = true},
-        {.title = "revision", .field = "revision", .kind = Kind::number, .only_single = true},
+        {.title = "version", .field = "revision", .kind = Kind::number},
+        {.title = "language", .field = "code.language", .only_single = true},
+        {.title = "output", .field = "code.output.type", .only_single = true},
         {.title = "created by", .field = "created_by", .only_single = true},
         {.title = "description", .field = "description", .only_single = true},
     };
@@ -87,6 +92,101 @@ std::vector<Option> rule_options() {
     };
 }
 
+// --labels pass=1,fail=0,unclear | --range 0..1 | --text; boolean without any of them.
+Result<json::Object> output_config(const Context& context) {
+    const auto labels = context.parsed.value("--labels");
+    const auto range = context.parsed.value("--range");
+    if (labels.has_value() + range.has_value() + context.parsed.has("--text") > 1)
+        return context.usage("give one of --labels, --range and --text");
+    if (context.parsed.has("--text")) return json::Object{{"type", "text"}};
+    if (range) {
+        json::Object config{{"type", "numeric"}};
+        const size_t dots = range->find("..");
+        if (dots == std::string::npos) return context.usage("--range needs MINIMUM..MAXIMUM, such as 0..1");
+        for (const auto& [key, text] :
+             {std::pair{"minimum", range->substr(0, dots)}, {"maximum", range->substr(dots + 2)}}) {
+            if (text.empty()) continue;
+            const auto number = json::parse(text);
+            if (!number.ok() || !number.value().is_number())
+                return context.usage("--range: " + text + " is not a number");
+            config[key] = number.value();
+        }
+        return config;
+    }
+    if (!labels) return json::Object{{"type", "boolean"}};
+    json::Array values;
+    for (const std::string_view one : split(*labels, ',')) {
+        const size_t equals = one.rfind('=');
+        json::Object value{{"label", trim(one.substr(0, equals))}};
+        if (equals != std::string_view::npos) {
+            const auto score = json::parse(trim(one.substr(equals + 1)));
+            if (!score.ok() || !score.value().is_number())
+                return context.usage("--labels needs LABEL=SCORE, such as pass=1,fail=0");
+            value["score"] = score.value();
+        }
+        values.push_back(std::move(value));
+    }
+    return json::Object{{"type", "categorical"}, {"values", std::move(values)}};
+}
+
+Result<std::string> language_of(const Context& context, const std::string& file) {
+    if (const auto given = context.parsed.value("--language")) return *given;
+    for (const auto& [ending, language] :
+         {std::pair{".py", "python"}, {".js", "node"}, {".mjs", "node"}, {".sh", "shell"}})
+        if (file.ends_with(ending)) return std::string(language);
+    return context.usage("the language is not clear from the name of the file: give --language");
+}
+
+// The definition that the options of code give; nothing without --code.
+Result<std::optional<json::Object>> code_of(const Context& context) {
+    const auto file = context.parsed.value("--code");
+    if (!file) return std::optional<json::Object>();
+    Input input = TRY(Input::open(context, *file));
+    json::Object code;
+    code["language"] = TRY(language_of(context, *file));
+    const std::string source = TRY(input.read_all(1 << 20));
+    if (!is_valid_utf8(source)) return context.usage(*file + " is not a text file");
+    code["source"] = source;
+    code["output"] = TRY(output_config(context));
+    json::Object mapping;
+    for (const std::string& pair : context.parsed.all("--map")) {
+        const size_t equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return context.usage("--map needs NAME=PATH, such as text=output.text");
+        mapping[pair.substr(0, equals)] = json::Object{{"path", pair.substr(equals + 1)}};
+    }
+    if (!mapping.empty()) code["mapping"] = std::move(mapping);
+    if (const auto timeout = context.parsed.value("--item-timeout")) {
+        const auto ns = parse_duration_ns(*timeout);
+        if (!ns.ok()) return context.usage("--item-timeout: " + ns.error().message);
+        code["timeout_ms"] = ns.value() / 1'000'000;
+    }
+    return std::optional(std::move(code));
+}
+
+std::vector<Option> joined(std::vector<Option> first, const std::vector<Option>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
+
+std::vector<Option> code_options() {
+    return {
+        {.name = "--code", .value = "FILE", .doc = "Code for runs of experiments instead of a rule over spans."},
+        {.name = "--language",
+         .value = "LANGUAGE",
+         .doc = "Language of the code. Default: from the file name.",
+         .choices = {"python", "node", "shell"}},
+        {.name = "--labels", .value = "LABELS", .doc = "Labels that the code returns, with scores: pass=1,fail=0."},
+        {.name = "--range", .value = "RANGE", .doc = "The code returns numbers in this range: 0..1."},
+        {.name = "--text", .value = "", .doc = "The code returns any text. Without these three: true or false."},
+        {.name = "--map",
+         .value = "NAME=PATH",
+         .doc = "Argument of the code, from a place in the document: text=output.text.",
+         .repeated = true},
+        {.name = "--item-timeout", .value = "DURATION", .doc = "Time of the code for one run. Default: 10s."},
+    };
+}
+
 Result<> list_evaluators(Context& context) {
     return show_list(context, "/v1/evaluators", in_project(context), evaluator_columns(),
                      "No evaluators. Create one:\n  hone evaluator create slow_tools --project shop --filter 'kind = "
@@ -106,7 +206,14 @@ Result<json::Object> new_rule(const Context& context) {
 }
 
 Result<> create_evaluator(Context& context) {
-    json::Object body = TRY(new_rule(context));
+    auto code = TRY(code_of(context));
+    json::Object body;
+    if (code) {
+        body = {{"name", context.value_or_empty("NAME")}, {"kind", "code"}, {"code", std::move(*code)}};
+        if (const auto text = context.parsed.value("--description")) body["description"] = *text;
+    } else {
+        body = TRY(new_rule(context));
+    }
     const json::Value made = TRY(context.remote.post("/v1/evaluators", std::move(body), space_query(context)));
     return show_record(context, made, evaluator_columns());
 }
@@ -123,11 +230,62 @@ Result<> preview_evaluator(Context& context) {
 Result<> update_evaluator(Context& context) {
     json::Object body;
     TRY(set_rule(context, body));
+    if (auto code = TRY(code_of(context))) body["code"] = std::move(*code);
     if (context.parsed.has("--enable")) body["enabled"] = true;
     if (context.parsed.has("--disable")) body["enabled"] = false;
     if (body.empty()) return context.usage("nothing to change: give at least one option");
     const json::Value changed = TRY(context.remote.patch(TRY(evaluator_path(context)), std::move(body)));
     return show_done(context, changed, "Changed evaluator " + text_of(changed, "name") + ".");
+}
+
+Result<> list_evaluator_versions(Context& context) {
+    const Columns columns{
+        {.title = "version", .field = "number", .kind = Kind::number},
+        {.title = "kind", .field = "kind"},
+        {.title = "by", .field = "created_by"},
+        {.title = "created", .field = "created_at", .kind = Kind::time},
+        {.title = "hash", .field = "content_hash"},
+    };
+    return show_list(context, TRY(evaluator_path(context)) + "/versions", {}, columns, "No versions.");
+}
+
+// The documents of a file, each a line of JSON, in requests of 20.
+Result<> test_evaluator(Context& context) {
+    const std::string path = TRY(evaluator_path(context)) + "/test";
+    Input input = TRY(Input::open(context, context.value_or_empty("FILE")));
+    json::Array documents, results;
+    const auto send = [&]() -> Result<> {
+        json::Object body{{"documents", documents}};
+        if (const auto version = TRY(context.integer("--version", 1))) body["version"] = *version;
+        const Reply reply =
+            TRY(context.remote.call({.method = "POST", .path = path, .body = json::Value(std::move(body))}));
+        if (reply.data.is_array())
+            for (const json::Value& one : reply.data.get_array()) results.push_back(one);
+        documents.clear();
+        return {};
+    };
+    for (int64_t line = 1;; ++line) {
+        const auto text = TRY(input.read_line(5 << 20));
+        if (!text) break;
+        if (trim(*text).empty()) continue;
+        auto document = json::parse(*text);
+        if (!document.ok())
+            return context.fail(Exit::refused, fmt::format("line {}: {}", line, document.error().message));
+        documents.push_back(std::move(document).value());
+        if (documents.size() == 20) TRY(send());
+    }
+    if (!documents.empty()) TRY(send());
+    if (context.json()) {
+        print_json(context, results);
+        return {};
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+        const json::Value* verdict = member(results[i], "verdict");
+        const std::string error = text_of(results[i], "error");
+        context.print(safe_line(fmt::format(
+            "{}  {}", i + 1, error.empty() && verdict != nullptr ? json::print(*verdict) : "error: " + error)));
+    }
+    return {};
 }
 
 Result<> delete_evaluator(Context& context) {
@@ -148,19 +306,20 @@ std::vector<Command> evaluator_commands() {
         .name = "--disable", .value = "", .doc = "Turn it off: no spans are evaluated until it is enabled."};
     return {
         {.path = "evaluator list",
-         .summary = "List the rules that evaluate new spans.",
+         .summary = "List the evaluators: rules over new spans, and code for experiments.",
          .options = {project},
          .lists = true,
          .run = list_evaluators},
         {.path = "evaluator show",
-         .summary = "Show a rule and its counts.",
+         .summary = "Show an evaluator and its counts.",
          .arguments = {evaluator_argument},
          .run = show_evaluator},
         {.path = "evaluator create",
-         .summary = "Create a rule that evaluates new spans and writes evals, without a model.",
-         .arguments = {{.name = "NAME", .doc = "Name of the evals that it writes; unique in the project."}},
-         .options = with(rule_options(), {project_option()}),
-         .details = "Example: hone evaluator create slow_tools --project shop --filter 'kind = tool' --condition "
+         .summary = "Create a rule that evaluates new spans, or code that evaluates runs of experiments.",
+         .arguments = {{.name = "NAME", .doc = "Name of the evals that it writes."}},
+         .options = with(joined(rule_options(), code_options()), {project_option()}),
+         .details = "Examples: hone evaluator create exact --code exact.py --labels pass=1,fail=0\n"
+                    "hone evaluator create slow_tools --project shop --filter 'kind = tool' --condition "
                     "'latency > 5s' --label slow --else ok --backfill 24",
          .run = create_evaluator},
         {.path = "evaluator preview",
@@ -169,12 +328,25 @@ std::vector<Command> evaluator_commands() {
          .details = "Example: hone evaluator preview --project shop --condition 'output ~ \"I cannot help\"'",
          .run = preview_evaluator},
         {.path = "evaluator update",
-         .summary = "Change a rule. Options that are not given keep their values.",
+         .summary = "Change an evaluator; this makes a version. Options that are not given keep their values.",
          .arguments = {evaluator_argument},
-         .options = with(rule_options(), {enable, disable}),
+         .options = with(joined(rule_options(), code_options()), {enable, disable}),
          .run = update_evaluator},
+        {.path = "evaluator versions",
+         .summary = "List the versions of an evaluator.",
+         .arguments = {evaluator_argument},
+         .lists = true,
+         .run = list_evaluator_versions},
+        {.path = "evaluator test",
+         .summary = "Run the code of an evaluator on documents of a file, without storing the results.",
+         .arguments = {evaluator_argument,
+                       {.name = "FILE",
+                        .doc = "One JSON document with input, output and reference on each line; - is "
+                               "standard input."}},
+         .options = {{.name = "--version", .value = "NUMBER", .doc = "Version of the evaluator. Default: the newest."}},
+         .run = test_evaluator},
         {.path = "evaluator delete",
-         .summary = "Delete a rule. Its evals are kept.",
+         .summary = "Delete an evaluator with its versions. Its evals are kept.",
          .arguments = {evaluator_argument},
          .destructive = true,
          .run = delete_evaluator},
