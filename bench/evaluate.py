@@ -3,7 +3,8 @@
 
 Prints one JSON object: seconds to store and to read 20,000 examples (10 MB), seconds and peak memory of the server for an
 import of many rows, seconds to compare two experiments of 10,000 runs, and seconds of an experiment with Phoenix' own
-client, 5,000 examples and two evaluators."""
+client, 5,000 examples and two evaluators; milliseconds of one document through a Python evaluator that was not running, and its
+documents per second in batches; runs per second of the command `cat` in sandboxes, four at the same time."""
 import argparse
 import json
 import pathlib
@@ -91,11 +92,57 @@ def phoenix_client(server, key):
     }
 
 
+def start_experiment(client, dataset, body):
+    made = client.must("POST", f"/v1/datasets/{dataset}/experiments", {}).data["id"]
+    client.must("POST", f"/v1/experiments/{made}/start", body)
+    while True:
+        task = client.must("GET", f"/v1/experiments/{made}/task").data
+        if task["state"] not in ("queued", "running"):
+            assert task["state"] == "done" and task["failed_runs"] == 0, task
+            return task
+        time.sleep(0.05)
+
+
+def server_run(client, count):
+    inputs = [{"n": n} for n in range(count)]
+    client.must("POST", "/v1/datasets/upload", {"action": "create", "name": "run", "inputs": inputs})
+    source = "def evaluate(document):\n    return document['output'] is not None"
+    body = {"name": "given", "kind": "code", "code": {"language": "python", "source": source}}
+    evaluator = client.must("POST", "/v1/evaluators", body).data["id"]
+    test = {"documents": [{"output": 1}]}
+    cold = sorted(seconds_exactly(lambda: client.must("POST", f"/v1/evaluators/{evaluator}/test", test)) for _ in range(20))
+    task = {"task": {"kind": "command", "command": "cat"}, "concurrency": 4}
+    begin = time.monotonic()
+    start_experiment(client, "run", task)
+    runs = count / (time.monotonic() - begin)
+    begin = time.monotonic()
+    done = start_experiment(client, "run", task | {"evaluators": ["given"]})
+    both = time.monotonic() - begin
+    assert done["evaluators"][0]["evals"] == count, done
+    return {
+        "python_evaluator_one_document_ms_median": round(cold[len(cold) // 2] * 1000, 1),
+        "command_cat_runs_per_s": round(runs),
+        "evals_of_code_per_s": round(count / max(both - count / runs, 0.001)),
+    }
+
+
+def seconds_exactly(work):
+    begin = time.monotonic()
+    work()
+    return time.monotonic() - begin
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("binary")
 parser.add_argument("--rows", type=int, default=1_000_000)
 parser.add_argument("--runs", type=int, default=10_000)
+parser.add_argument("--server-runs", type=int, default=1000)
+parser.add_argument("--only-server-runs", action="store_true", help="leave out what clients do")
 wanted = parser.parse_args()
+if wanted.only_server_runs:
+    with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
+        print(json.dumps(server_run(server.client(key_of(server)), wanted.server_runs), indent=2))
+    sys.exit()
 found = {}
 with Server(wanted.binary) as server:
     key = key_of(server)
@@ -104,6 +151,8 @@ with Server(wanted.binary) as server:
 with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
     key = key_of(server)
     found |= compare(server.client(key), wanted.runs)
+with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
+    found |= server_run(server.client(key_of(server)), wanted.server_runs)
 with Server(wanted.binary) as server:
     found |= phoenix_client(server, key_of(server))
 print(json.dumps(found, indent=2))
