@@ -1,3 +1,6 @@
+// Without this valijson ends the program where it should report an error.
+#define VALIJSON_USE_EXCEPTIONS 1
+
 #include "json/json_schema.h"
 
 #include <algorithm>

@@ -230,13 +230,13 @@ def test_an_address_is_posted_to_within_the_outgoing_rules(binary, stack):
     stack.callback(application.shutdown)
     place = f"127.0.0.1:{application.server_port}"
     server, client, hone, folder = laboratory(binary, stack, 5, "--egress-private-hosts", place)
-    task = hone.json("experiment", "run", "numbers", "--url", f"http://{place}/run")["task"]
+    task = hone.json("experiment", "run", "numbers", "--address", f"http://{place}/run")["task"]
     assert (task["state"], task["successful_runs"], task["failed_runs"]) == ("done", 2, 3), task
     errors = sorted(run["error"] for run in runs_of(client, task["experiment_id"]) if run["error"])
     assert "status 302 (redirects are not followed)" in errors[0] and "status 500: broken" in errors[1], errors
     assert "not one JSON value" in errors[2], errors
     assert len(application.seen) == 5 and "answer" not in json.dumps(application.seen), application.seen
-    elsewhere = hone.json("experiment", "run", "numbers", "--url", f"http://127.0.0.1:{application.server_port + 1}/")["task"]
+    elsewhere = hone.json("experiment", "run", "numbers", "--address", f"http://127.0.0.1:{application.server_port + 1}/")["task"]
     errors = {run["error"] for run in runs_of(client, elsewhere["experiment_id"])}
     assert len(errors) == 1 and "egress_private_hosts" in errors.pop(), errors
     assert len(application.seen) == 5

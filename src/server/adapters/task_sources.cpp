@@ -41,10 +41,11 @@ Result<std::string> ExperimentSources::find_repo(const access::Caller& caller, c
 Result<std::string> ExperimentSources::write_archive(const access::SpaceId& space, const std::string& repo,
                                                      const std::string& ref, const std::string& file) {
     if (m_mirrors == nullptr || m_git == nullptr) return unavailable("this machine cannot isolate git");
-    const forge::Repo known = TRY(m_repos.find(access::Caller::system(), space, repo));
-    // A full commit name that the mirror has needs no fetch, so a resumed experiment also runs without its forge.
+    forge::Repo known = TRY(m_repos.find(access::Caller::system(), space, repo));
+    // Without the forge, what an earlier fetch brought is used.
     const auto fetched = m_mirrors->fetch_if_old(known);
     if (!fetched.ok() && !known.fetched_at) return fetched.error();
+    if (fetched.ok()) known = fetched.value();
     TRY(make_directories(m_directory, 0755));
     const TaskScratch scratch{m_directory + "/task-" + make_ulid(SystemClock().now())};
     const std::string wanted = !ref.empty() ? ref : !known.default_ref.empty() ? known.default_ref : known.head_ref;

@@ -95,9 +95,17 @@ Result<NoContent> delete_evaluator(const Call& call) {
     return NoContent{};
 }
 
-Result<List<signal::EvaluatorVersion>> list_evaluator_versions(const Call& call) {
+Result<List<signal::EvaluatorVersion>> list_evaluator_versions(const Call& call, const PageQuery& query) {
     const auto id = TRY(evaluator_in_path(call));
-    return List<signal::EvaluatorVersion>{TRY(call.services.signal.evaluators.versions(call.caller, id)), {}};
+    const access::PageRequest page = TRY(page_of(query.limit, query.cursor));
+    const std::string after = TRY(page.after());
+    const auto below = after.empty() ? Result<int64_t>(INT64_MAX) : parse_integer(after);
+    if (!below.ok()) return invalid("cursor is not valid for this list");
+    auto versions = TRY(call.services.signal.evaluators.versions(call.caller, id));
+    std::erase_if(versions, [&](const auto& version) { return version.number >= below.value(); });
+    if (versions.size() > static_cast<size_t>(page.limit)) versions.resize(static_cast<size_t>(page.limit) + 1);
+    return access::make_page(std::move(versions), page,
+                             [](const auto& version) { return std::to_string(version.number); });
 }
 
 Result<List<TestedDocument>> test_evaluator(const Call& call, const TestEvaluator& body) {

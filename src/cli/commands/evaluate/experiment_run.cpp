@@ -56,10 +56,10 @@ Result<json::Object> files_of(const Context& context) {
 Result<json::Object> task_of(const Context& context) {
     json::Object task;
     const auto command = context.parsed.value("--command");
-    const auto url = context.parsed.value("--url");
-    if (command && url) return context.usage("give --command or --url, not both");
+    const auto url = context.parsed.value("--address");
+    if (command && url) return context.usage("give --command or --address, not both");
     if (!command && !url)
-        return context.usage("give what runs an example: --command 'python3 run.py' or --url ADDRESS");
+        return context.usage("give what runs an example: --command 'python3 run.py' or --address URL");
     task["kind"] = command ? "command" : "http";
     if (command) task["command"] = *command;
     if (url) task["url"] = *url;
@@ -279,7 +279,7 @@ std::vector<Command> experiment_run_commands() {
                    {.name = "--image", .value = "IMAGE", .doc = "Image of the sandbox. Default: host."},
                    {.name = "--env", .value = "NAME=VALUE", .doc = "Variable of the command.", .repeated = true},
                    {.name = "--last-line", .value = "", .doc = "Only the last line of stdout is the output."},
-                   {.name = "--url", .value = "ADDRESS", .doc = "Send each example by POST instead."},
+                   {.name = "--address", .value = "URL", .doc = "Send each example by POST instead."},
                    {.name = "--run-timeout", .value = "DURATION", .doc = "Time of one run. Default: 2m."},
                    evaluator,
                    {.name = "--name", .value = "NAME", .doc = "Name of the experiment."},
