@@ -1,6 +1,6 @@
-// `hone`, what people call: the sandbox commands, which must start at once. Everything else is in a program of its own
-// in the same folder, which takes this process over: hone-client for what asks a server, hone-server for what is one.
-// The libraries that those need take longer to load than a sandbox takes to start.
+// `hone`, the program that people start: the sandbox commands, which must start quickly. Everything else is in a
+// program of its own in the same folder, which takes this process over: hone-client for requests to a server,
+// hone-server for the server. The libraries that those need take longer to load than a sandbox takes to start.
 #include "cli/table/local_command.h"
 #include "sandbox/local/command_line.h"
 #include "sandbox/wall/program.h"

@@ -127,6 +127,7 @@ LIBRARIES = [
     ("SQLite 3.40", "control-plane database, embedded", "public domain", r"sqlite3\.h"),
     ("libpq 15 (loaded at run time)", "control-plane database, PostgreSQL", "PostgreSQL", r"libpq-fe\.h"),
     ("libsodium 1.0.18", "Argon2id, BLAKE2b, XChaCha20-Poly1305, random bytes", "ISC", r"sodium"),
+    ("valijson 1.0 (headers)", "JSON Schema of datasets", "BSD-2-Clause", r"valijson"),
     ("Boost.Math 1.81", "distributions of statistical tests", "BSL-1.0", r"boost/math"),
     ("spdlog 1.10", "log output", "MIT", r"spdlog/"),
     ("libyaml 0.2", "presets, automations and monitors as files", "MIT", r"yaml\.h"),

@@ -77,7 +77,7 @@ class Maker:
     # --- Debian
 
     def needed_packages(self, folder):
-        """What dpkg says the programs load."""
+        """What the programs load, by dpkg."""
         place = self.work / "shlibdeps"
         write(place / "debian/control", f"Source: hone\n\nPackage: hone\nArchitecture: {self.architecture}\n")
         found = text_of("dpkg-shlibdeps", "-O", *(f"-e{folder / name}" for name in ("hone-client", "hone-server", "hone-engine")),

@@ -77,16 +77,17 @@ void launch_gemini(const Setup& setup, Launch& launch) {
 }
 
 void launch_qwen(const Setup& setup, Launch& launch) {
-    const json::Object settings{{"security", json::Object{{"auth", json::Object{{"selectedType", "openai"}}}}},
-                                {"general", json::Object{{"enableAutoUpdate", false}}},
-                                {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
-                                {"telemetry", json::Object{{"enabled", false}}},
-                                // Nobody sees a suggestion; the next message cuts its call, which is then counted in full.
-                                {"ui", json::Object{{"enableFollowupSuggestions", false}}},
-                                {"disableAllHooks", true},
-                                {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
-                                {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},
-                                {"memory", json::Object{{"enableManagedAutoMemory", false}}}};
+    const json::Object settings{
+        {"security", json::Object{{"auth", json::Object{{"selectedType", "openai"}}}}},
+        {"general", json::Object{{"enableAutoUpdate", false}}},
+        {"privacy", json::Object{{"usageStatisticsEnabled", false}}},
+        {"telemetry", json::Object{{"enabled", false}}},
+        // A suggestion is never shown; the next message cuts its call, which is then counted in full.
+        {"ui", json::Object{{"enableFollowupSuggestions", false}}},
+        {"disableAllHooks", true},
+        {"mcp", json::Object{{"allowed", json::Array{"hone"}}}},
+        {"tools", json::Object{{"toolSearch", json::Object{{"enabled", false}}}}},
+        {"memory", json::Object{{"enableManagedAutoMemory", false}}}};
     // The entry script would start this as a child that outlives it.
     launch.argv = {setup.node, "--expose-gc", setup.program, "--acp", "--yolo", "-m", setup.model};
     launch.env = {{"QWEN_CODE_SUPPRESS_YOLO_WARNING", "1"},

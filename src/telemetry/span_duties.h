@@ -41,7 +41,7 @@ private:
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
     KeptTraces m_kept_traces;
-    uint64_t m_merges_read_at = 0;        // the loader's position when they were read last
+    uint64_t m_merges_read_at = 0; // the loader's position when they were read last
     mutable Mutex m_mutex;
     MergeState m_merges GUARDED_BY(m_mutex);
 };

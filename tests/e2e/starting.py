@@ -221,7 +221,7 @@ def refuses(server):
 
 
 def test_version_needs_no_other_program_and_a_missing_one_is_named(binary, stack):
-    """`hone` continues in the programs beside it; alone it says which one is missing."""
+    """`hone` continues in the programs beside it; alone it names the missing one."""
     shown = subprocess.run([str(binary), "--version"], capture_output=True, text=True)
     assert shown.returncode == 0 and shown.stdout.startswith("hone ") and shown.stdout.count("\n") == 1, shown
     with tempfile.TemporaryDirectory() as folder:
@@ -235,7 +235,7 @@ def test_version_needs_no_other_program_and_a_missing_one_is_named(binary, stack
         assert said.returncode == 0 and " serve " in said.stdout and " sandbox " in said.stdout and "spawner" not in said.stdout, said
 
 
-def test_systemd_is_told_when_the_server_is_ready_and_when_it_stops(binary, stack):
+def test_systemd_is_notified_when_the_server_is_ready_and_when_it_stops(binary, stack):
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     for address, name in ((f"{folder}/notify", f"{folder}/notify"), (f"\0hone-test-{os.getpid()}", f"@hone-test-{os.getpid()}")):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

@@ -297,6 +297,19 @@ export interface ClonedRepo {
   commit: string;
 }
 
+export interface CodeDefinition {
+  language: CodeLanguage;
+  /** Python: `def evaluate(document)`. Node: `export function evaluate(document)`. Shell: a script that reads the document as JSON on stdin and writes the result as JSON to stdout. At most 256 KiB. */
+  source: string;
+  output: OutputConfig;
+  /** Arguments by name. With a mapping `evaluate` gets an object of these arguments instead of the document. */
+  mapping: Record<string, MappedArgument>;
+  /** Time for one document, 100 to 60000. */
+  timeout_ms: number;
+}
+
+export type CodeLanguage = "python" | "node" | "shell";
+
 export interface Comment {
   /** Id. */
   id: string;
@@ -454,6 +467,11 @@ export interface DatasetLabelView {
   name: string;
   description: string | null;
   color: string;
+}
+
+export interface DatasetSchema {
+  /** Object with a JSON Schema for input, output or metadata; null: examples are not compared with one. */
+  schema: unknown | null;
 }
 
 export interface DatasetSplitView {
@@ -812,9 +830,10 @@ export interface Evaluator {
   id: string;
   /** Id of the space. */
   space_id: string;
-  /** Project whose spans it evaluates. */
-  project_id: string;
-  /** Name of the evals it writes; unique in its project. */
+  /** Project whose spans a rule evaluates; null for code. */
+  project_id: string | null;
+  kind: EvaluatorKind;
+  /** Name of the evals it writes; unique in its project, of code in its space. */
   name: string;
   /** Purpose, as text. */
   description: string;
@@ -836,7 +855,7 @@ export interface Evaluator {
   enabled: boolean;
   /** Issue that it was created from. */
   issue_id: string | null;
-  /** Increases with every change of the rule; each eval stores it. */
+  /** Number of the newest version; every change makes one, and each eval stores it. */
   revision: number;
   /** Number of evals written. */
   judged: number;
@@ -848,6 +867,8 @@ export interface Evaluator {
   last_at: string | null;
   /** Error of the last evaluation; empty: none. */
   problem: string;
+  /** Of code: its newest definition; null in lists. */
+  code: CodeDefinition | null;
   /** Name of the user or key that created it. */
   created_by: string;
   /** Time of creation. */
@@ -856,6 +877,8 @@ export interface Evaluator {
   updated_at: string;
 }
 
+export type EvaluatorKind = "rule" | "code";
+
 export interface EvaluatorPreview {
   /** Spans it would have evaluated. */
   spans: number;
@@ -863,6 +886,28 @@ export interface EvaluatorPreview {
   matched: number;
   /** Hours covered by the preview. */
   hours: number;
+}
+
+export interface EvaluatorVersion {
+  /** Id of the evaluator. */
+  evaluator_id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Number of the version, from 1. */
+  number: number;
+  kind: EvaluatorKind;
+  /** Name of the evals. */
+  name: string;
+  /** Definition of a rule. */
+  rule: RuleDefinition | null;
+  /** Definition of code. */
+  code: CodeDefinition | null;
+  /** Equal for versions with the same definition. */
+  content_hash: string;
+  /** Name of the user or key that made the version. */
+  created_by: string;
+  /** Time of creation. */
+  created_at: string;
 }
 
 export type EventKind = "message" | "thinking" | "tool_call" | "tool_result" | "usage" | "status" | "error" | "result" | "artifact" | "follow_up";
@@ -942,6 +987,43 @@ export interface ExperimentTagView {
   /** Unique in the dataset, such as baseline. */
   name: string;
   description: string | null;
+}
+
+export interface ExperimentTask {
+  /** Id of the experiment. */
+  experiment_id: string;
+  /** Id of the space. */
+  space_id: string;
+  task: TaskDefinition;
+  /** Runs at the same time. */
+  concurrency: number;
+  /** Time limit of all attempts together. */
+  budget_seconds: number | null;
+  state: TaskState;
+  /** Why it failed or was stopped. */
+  reason: string;
+  /** Commit of the repository that is run. */
+  commit_name: string;
+  /** Time of all attempts until now. */
+  spent_ms: number;
+  /** Evaluators with their fixed versions and their counts. */
+  evaluators: TaskEvaluator[];
+  /** Examples times repetitions. */
+  expected_runs: number;
+  /** Runs with an output. */
+  successful_runs: number;
+  /** Runs with an error. */
+  failed_runs: number;
+  /** Name of the user or key that started it. */
+  started_by: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Runs and evals that failed before this time are retried. */
+  attempt_at: string;
+  /** Time of the first run. */
+  started_at: string | null;
+  /** Time when it was done, failed or stopped. */
+  ended_at: string | null;
 }
 
 export interface ExperimentView {
@@ -1508,6 +1590,13 @@ export interface Manifest {
   automation_budget: Budget | null;
 }
 
+export interface MappedArgument {
+  /** Place in the document, such as output.text or output.items[0].name. */
+  path: string | null;
+  /** A fixed value instead of a path. */
+  literal: unknown | null;
+}
+
 export interface Me {
   /** null for a service key. */
   user: User | null;
@@ -1788,6 +1877,16 @@ export interface OpenedIssue {
 
 export type Origin = "session" | "automation";
 
+export interface OutputConfig {
+  type: OutputType;
+  /** Of categorical: the labels with their scores. */
+  values: OutputValue[];
+  /** Of numeric: the smallest score. */
+  minimum: number | null;
+  /** Of numeric: the largest score. */
+  maximum: number | null;
+}
+
 export interface OutputPolicies {
   investigation: OutputPolicy;
   labels: OutputPolicy;
@@ -1796,6 +1895,15 @@ export interface OutputPolicies {
 }
 
 export type OutputPolicy = "auto" | "review";
+
+export type OutputType = "boolean" | "categorical" | "numeric" | "text";
+
+export interface OutputValue {
+  /** A label that the evaluator can return. */
+  label: string;
+  /** Score of this label; null: none. */
+  score: number | null;
+}
 
 export type Overlap = "skip" | "queue" | "parallel";
 
@@ -2393,6 +2501,23 @@ export interface Rotation {
   data_keys: number;
   /** Number of secrets that were encrypted again. */
   secrets: number;
+}
+
+export interface RuleDefinition {
+  /** The spans it evaluates; empty: all. */
+  filter: string;
+  /** Filter that a span must match. */
+  condition: string;
+  /** Label of spans that match. */
+  label: string;
+  /** Score of spans that match. */
+  score: number | null;
+  /** Label of evaluated spans that do not match. */
+  other_label: string;
+  /** Score of evaluated spans that do not match. */
+  other_score: number | null;
+  /** Share of the traces it evaluates. */
+  sample_percent: number;
 }
 
 export interface Run {
@@ -3122,6 +3247,53 @@ export type Status = "open" | "investigating" | "fix_proposed" | "resolved" | "m
 
 export type StatusCode = "unset" | "ok" | "error";
 
+export interface TaskDefinition {
+  kind: TaskKind;
+  /** Shell command. It reads {id, input, metadata, repetition} as JSON on stdin and writes its output as JSON to stdout. It never gets the reference output. */
+  command: string;
+  /** Files of the command by their path, at most 2 MiB together; they are in its working directory. */
+  files: Record<string, string>;
+  /** Id or name of a registered repository; its files are in the working directory of the command. */
+  repo: string;
+  /** Branch, tag or commit of the repository; its default if not given. */
+  ref: string;
+  /** Image of the sandbox; `host`: the server's own programs. */
+  image: string;
+  /** Environment variables of the command. Not for secrets: they are stored as given. */
+  env: Record<string, string>;
+  /** The last line of stdout is the output; lines before it are ignored. */
+  last_line: boolean;
+  /** Address that gets the same JSON by POST and responds with the output as JSON. */
+  url: string;
+  /** Time of one run, 100 to 3600000. */
+  timeout_ms: number;
+}
+
+export interface TaskEvaluator {
+  /** Id of the evaluator. */
+  evaluator_id: string;
+  /** Its version. */
+  number: number;
+  /** Name of the evals. */
+  name: string;
+  /** Runs with a verdict. */
+  evals: number;
+  /** Runs for which it failed. */
+  failed_evals: number;
+}
+
+export type TaskKind = "command" | "http" | "evaluate";
+
+export type TaskState = "queued" | "running" | "stopped" | "done" | "failed" | "budget_stopped";
+
+export interface TestedDocument {
+  /** Null: there is none. */
+  verdict: Verdict | null;
+  /** Why there is no verdict. */
+  error: string | null;
+  duration_ms: number;
+}
+
 export type Tier = "ns" | "gvisor";
 
 export interface TokenCounts {
@@ -3399,6 +3571,14 @@ export interface VariableView {
   reminders: Reminder[];
   /** Hosts that the secret may be sent to. */
   ways: SecretRoute[];
+}
+
+export interface Verdict {
+  label: string | null;
+  score: number | null;
+  explanation: string | null;
+  /** An object. */
+  metadata: unknown;
 }
 
 export interface VerificationCommand {
@@ -3796,6 +3976,8 @@ export interface EvaluatorChange {
   enabled?: boolean | null;
   /** Also evaluate spans of the last hours that have no eval of it; 1 to 720. */
   backfill_hours?: number | null;
+  /** Of code: its new definition. */
+  code?: CodeDefinition | null;
 }
 
 export interface ForgeIssueRequest {
@@ -4024,16 +4206,17 @@ export interface NewEval {
 }
 
 export interface NewEvaluator {
-  /** Name of the evals it writes; unique in its project. */
+  /** Name of the evals it writes; unique in its project, of code in its space. */
   name: string;
+  kind?: EvaluatorKind;
   /** Purpose, as text. */
   description?: string;
-  /** Id or name of the project. */
-  project: string;
+  /** Of a rule: id or name of the project. */
+  project?: string;
   /** The spans it evaluates; all if not given. */
   filter?: string;
-  /** Filter that a span must match, in the filter language. */
-  condition: string;
+  /** Of a rule: filter that a span must match, in the filter language. */
+  condition?: string;
   /** Label of spans that match; `fail` if not given. */
   label?: string;
   /** Score of spans that match. */
@@ -4046,6 +4229,8 @@ export interface NewEvaluator {
   sample_percent?: number;
   /** Also evaluate spans of the last hours; 0 to 720, 0 if not given. */
   backfill_hours?: number;
+  /** Of code: its definition. All other fields but name and description belong to rules. */
+  code?: CodeDefinition | null;
 }
 
 export interface NewMonitor {
@@ -4342,6 +4527,23 @@ export interface StartRun {
   title?: string | null;
   /** Runs with a higher priority start first; -10 to 10. */
   priority?: number;
+}
+
+export interface StartTask {
+  task: TaskDefinition;
+  /** Names or ids of code evaluators, each with @NUMBER for a version other than the newest. */
+  evaluators?: string[];
+  /** Runs at the same time, 1 to 16; 4 if not given. */
+  concurrency?: number;
+  /** Stops when the experiment has run for this long, all attempts together; no limit if not given. */
+  budget_seconds?: number | null;
+}
+
+export interface TestEvaluator {
+  /** 1 to 20 documents, as objects with input, output, reference and metadata. */
+  documents: unknown[];
+  /** Number of the version; the newest if not given. */
+  version?: number | null;
 }
 
 export interface UpdateMe {

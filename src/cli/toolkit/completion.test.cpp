@@ -12,7 +12,8 @@ using namespace hone::cli::testing;
 namespace {
 
 std::vector<std::string> words_for(const std::vector<std::string>& words) {
-    const std::array local{LocalCommand{"serve", "Run.", "hone-server"}, LocalCommand{"engine", "", "hone-server", true}};
+    const std::array local{LocalCommand{"serve", "Run.", "hone-server"},
+                           LocalCommand{"engine", "", "hone-server", true}};
     const Tree tree = make_tree(local);
     std::vector<std::string> found;
     for (const auto& candidate : complete(tree, words).words) found.push_back(candidate.word);

@@ -45,8 +45,8 @@ void greet(const Server& server) {
     std::fflush(stdout);
 }
 
-// Says "READY=1" or "STOPPING=1" to systemd, when it started this process and asked for it (Type=notify).
-void tell_service_manager(std::string_view state) {
+// Sends "READY=1" or "STOPPING=1" to systemd, when it started this process with Type=notify.
+void notify_service_manager(std::string_view state) {
     const auto named = environment("NOTIFY_SOCKET");
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -57,7 +57,7 @@ void tell_service_manager(std::string_view state) {
     const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                  length) < 0)
-        log(Level::warning, "the service manager was not told", {{"state", std::string(state)}, {"errno", errno}});
+        log(Level::warning, "the service manager was not notified", {{"state", std::string(state)}, {"errno", errno}});
 }
 
 Result<config::Loaded> load(int argc, char** argv) {
@@ -86,7 +86,7 @@ int run_server(int argc, char** argv, bool demo) {
     auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
     if (!server.ok()) return report_failure(server.error(), false);
     greet(*server.value());
-    tell_service_manager("READY=1");
+    notify_service_manager("READY=1");
     if (demo) {
         const auto print = [](const std::string& line) {
             std::printf("%s\n", line.c_str());
@@ -110,7 +110,7 @@ int run_server(int argc, char** argv, bool demo) {
         log(Level::info, "stopping", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
         // A second signal ends the process immediately.
         pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-        tell_service_manager("STOPPING=1");
+        notify_service_manager("STOPPING=1");
         server.value()->drain();
         return 0;
     }

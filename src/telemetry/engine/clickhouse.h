@@ -66,7 +66,7 @@ public:
     Result<> stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take);
     // Rows in RowBinary. Returns when they are on disk.
     Result<> insert(const std::string& table, std::string rows, Duration deadline);
-    // The same without a copy; `rows` is as before when it returns. `indexes_texts_later`: merges build the indexes of
+    // The same without a copy; `rows` is unchanged when it returns. `indexes_texts_later`: merges build the indexes of
     // texts; until then a search scans the part.
     Result<> insert_from(const std::string& table, std::string& rows, Duration deadline,
                          bool indexes_texts_later = false);

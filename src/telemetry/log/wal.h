@@ -55,7 +55,7 @@ public:
         uint64_t sequence;
         std::string_view payload;
     };
-    // Frames as they lie in the files. The files are mapped, so that nothing is copied: valid until release().
+    // Frames, mapped from the files, so that nothing is copied: valid until release().
     struct Frames {
         std::vector<Frame> list;
         std::vector<std::shared_ptr<const void>> files; // what the payloads point to
