@@ -1,4 +1,5 @@
-// `hone-client`: the commands of `hone` that send requests to a server. Run by `hone` (src/main.cpp) with the same arguments.
+// `hone-client`: the commands of `hone` that send requests to a server. Run by `hone` (src/main.cpp) with the same
+// arguments.
 #include "cli/cli.h"
 
 int main(int argc, char** argv) {
