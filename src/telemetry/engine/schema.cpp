@@ -23,7 +23,7 @@ constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
 
 // A part in one file is one file to sync: an insert waits for the disk once, not for each of 49 columns.
-constexpr std::string_view few_files = "min_bytes_for_wide_part = 268435456";
+constexpr std::string_view few_files = "min_bytes_for_wide_part = 134217728";
 
 // The embedded engine compresses a part by its size (engine_config.cpp): what is inserted quickly, what is merged well.
 std::string codec_of(const Column& column, bool is_embedded) {
