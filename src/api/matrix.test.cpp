@@ -267,7 +267,7 @@ private:
             signal::NewEvaluator wanted;
             wanted.name = unique();
             wanted.project = project().text();
-            wanted.condition = "status = error";
+            wanted.condition = std::string("status = error");
             return must(desk.signal.evaluators.create(access::Caller::system(), space, wanted)).id.text();
         }
         if (what == "dataset" || what == "split" || what == "label" || what == "used_label" || what == "example" ||
