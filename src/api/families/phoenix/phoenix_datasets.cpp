@@ -21,6 +21,16 @@ struct ListDatasets {
     };
 };
 
+struct GetDataset {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> version_id;
+    static constexpr std::tuple fields{
+        Field{"space", &GetDataset::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"version_id", &GetDataset::version_id, "Ignored; Phoenix' Python client sends it."},
+    };
+};
+
 struct ListExamples {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
@@ -153,7 +163,7 @@ Result<List<DatasetView>> list_datasets(const Call& call, const ListDatasets& qu
     return list;
 }
 
-Result<One<DatasetView>> get_dataset(const Call& call, const InSpace& query) {
+Result<One<DatasetView>> get_dataset(const Call& call, const GetDataset& query) {
     return One<DatasetView>{dataset_view(TRY(dataset_in_path(call, query.space)))};
 }
 
