@@ -14,8 +14,8 @@ namespace {
 using access::Role;
 using access::testing::must, access::testing::outcome, access::testing::World;
 
-struct Bench {
-    explicit Bench(World& given) : world(given), evaluate(given.database, given.clock, given.access) {
+struct TaskBench {
+    explicit TaskBench(World& given) : world(given), evaluate(given.database, given.clock, given.access) {
         must(given.database.execute("DELETE FROM datasets"));
         Upload upload;
         upload.name = "numbers";
@@ -60,7 +60,7 @@ struct Bench {
     DatasetId dataset;
 };
 
-std::string refusal(Bench& bench, const StartTask& wanted) {
+std::string refusal(TaskBench& bench, const StartTask& wanted) {
     const auto tried = bench.evaluate.tasks.start(bench.world.admin, bench.experiment(), wanted, {});
     return tried.ok() ? "started" : tried.error().message;
 }
@@ -69,7 +69,7 @@ std::string refusal(Bench& bench, const StartTask& wanted) {
 
 TEST_CASE("one server has an experiment until its lease ends") {
     access::testing::for_each_world([](World& world) {
-        Bench bench(world);
+        TaskBench bench(world);
         const auto id = bench.started();
         ExperimentTasks& tasks = bench.evaluate.tasks;
         CHECK(must(tasks.claim("first")) == std::optional(id));
@@ -92,7 +92,7 @@ TEST_CASE("one server has an experiment until its lease ends") {
 
 TEST_CASE("what is missing is run, what failed only after a resume") {
     access::testing::for_each_world([](World& world) {
-        Bench bench(world);
+        TaskBench bench(world);
         const auto id = bench.started(2);
         CHECK(bench.pending(id) == 6);
         bench.add_run(id, 0, 1);
@@ -105,15 +105,15 @@ TEST_CASE("what is missing is run, what failed only after a resume") {
         world.clock.advance(std::chrono::seconds(1));
         CHECK(must(bench.evaluate.tasks.resume(world.admin, id)).state == TaskState::queued);
         CHECK(bench.pending(id) == 5);
-        CHECK(outcome(bench.evaluate.tasks.start(world.admin, id, Bench::cat(), {})) == "conflict");
+        CHECK(outcome(bench.evaluate.tasks.start(world.admin, id, TaskBench::cat(), {})) == "conflict");
     });
 }
 
 TEST_CASE("a task that could not run is refused with the reason") {
     access::testing::for_each_world([](World& world) {
-        Bench bench(world);
+        TaskBench bench(world);
         const auto with = [](auto change) {
-            StartTask wanted = Bench::cat();
+            StartTask wanted = TaskBench::cat();
             change(wanted);
             return wanted;
         };
