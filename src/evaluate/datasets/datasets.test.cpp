@@ -305,6 +305,23 @@ TEST_CASE("an import fails when the dataset changes meanwhile, and what a killed
     });
 }
 
+TEST_CASE("the traces that examples came from are listed by project, also of deleted examples") {
+    for_each_bench([](Bench& bench) {
+        NewExample first = example("a"), second = example("b"), third = example("c");
+        first.source = ExampleSource{"project_1", "trace_1", "span_1"};
+        second.source = ExampleSource{"project_1", "trace_1", "span_2"};
+        third.source = ExampleSource{"project_2", "trace_3", ""};
+        const auto sent = must(bench.send(UploadAction::create, {first, second, third, example("d")}));
+        using Traces = std::map<std::string, std::vector<std::string>>;
+        const Traces all{{"project_1", {"trace_1"}}, {"project_2", {"trace_3"}}};
+        CHECK(must(bench.datasets.source_traces()) == all);
+        must(bench.send(UploadAction::update, {example("d")})); // old versions still have them
+        CHECK(must(bench.datasets.source_traces()) == all);
+        must(bench.datasets.remove(bench.world.admin, sent.dataset));
+        CHECK(must(bench.datasets.source_traces()).empty());
+    });
+}
+
 TEST_CASE("labels are of a space and used by datasets") {
     for_each_bench([](Bench& bench) {
         const auto sent = must(bench.send(UploadAction::create, {example("a")}));

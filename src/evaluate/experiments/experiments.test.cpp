@@ -106,6 +106,66 @@ TEST_CASE("an experiment keeps the examples it was created with") {
     });
 }
 
+TEST_CASE("a summary has the means of evals over examples, failed evals apart, and the tags") {
+    for_each_laboratory([](Laboratory& lab) {
+        auto& experiments = lab.evaluate.experiments;
+        const auto sent = lab.dataset(4);
+        // Example 0 passes in one of two repetitions: its mean is 0.5.
+        const auto id =
+            lab.measured(sent.dataset, 2, [](int i, int64_t time) { return i > 1 || (i == 0 && time == 1); });
+        must(experiments.set_tag(lab.world.admin, id, "baseline", ""));
+        ExperimentEval failed;
+        failed.run_id = must(experiments.runs(lab.world.admin, id, "", 1)).front().id;
+        failed.name = "judged";
+        failed.error = "no model";
+        must(experiments.set_eval(lab.world.admin, failed));
+        const auto empty = must(experiments.create(lab.world.admin, sent.dataset, {}));
+        const auto found = must(experiments.find(lab.world.admin, id));
+        const auto summaries = must(experiments.summaries({found, empty}));
+        REQUIRE(summaries.contains(id));
+        CHECK(!summaries.contains(empty.id));
+        const auto& summary = summaries.at(id);
+        CHECK(summary.tags == std::vector<std::string>{"baseline"});
+        REQUIRE(summary.evals.size() == 2);
+        CHECK(summary.evals[0].name == "correct");
+        CHECK(summary.evals[0].examples == 4);
+        CHECK(summary.evals[0].mean == doctest::Approx(0.625));
+        REQUIRE(summary.evals[0].low);
+        CHECK(*summary.evals[0].low < 0.625);
+        CHECK(summary.evals[1].name == "judged");
+        CHECK(summary.evals[1].examples == 0);
+        CHECK(summary.evals[1].errors == 1);
+        CHECK(must(experiments.summaries({})).empty());
+        // The runs of one example.
+        const auto example = lab.examples(sent.dataset)[1].id;
+        const auto records = must(experiments.records_of(lab.world.admin, id, example));
+        REQUIRE(records.size() == 2);
+        CHECK(records[1].run.repetition == 2);
+        CHECK(records[1].run.example_id == example);
+        CHECK(outcome(experiments.records_of(lab.world.admin, id, ExampleId("example_none"))) == "not_found");
+    });
+}
+
+TEST_CASE("experiments that mention a prompt version are found in their own space only") {
+    for_each_laboratory([](Laboratory& lab) {
+        auto& experiments = lab.evaluate.experiments;
+        const auto sent = lab.dataset(1);
+        NewExperiment wanted;
+        wanted.metadata = json::Object{{"prompt_version", "promptversion_7"}};
+        const auto made = must(experiments.create(lab.world.admin, sent.dataset, wanted));
+        must(experiments.create(lab.world.admin, sent.dataset, {}));
+        const auto find = [&](const access::SpaceId& space, std::vector<std::string> texts) {
+            return must(experiments.mentioning(lab.world.admin, space, texts, 10)).size();
+        };
+        CHECK(find(lab.world.space, {"none", "promptversion_7"}) == 1);
+        CHECK(find(lab.world.space, {"promptversion_8"}) == 0);
+        CHECK(find(lab.world.space, {}) == 0);
+        const auto other = must(lab.world.access.spaces.create(lab.world.admin, "other", ""));
+        CHECK(find(other.id, {"promptversion_7"}) == 0);
+        CHECK(made.missing_runs() == 1);
+    });
+}
+
 TEST_CASE("a run is stored once: a failed one is replaced, a good one is not") {
     for_each_laboratory([](Laboratory& lab) {
         const auto sent = lab.dataset(2);

@@ -78,6 +78,19 @@ TEST_CASE("the bootstrap error of Efron and Tibshirani's mouse data") {
     CHECK(near(paired_difference(treated, 7).bootstrap_error, 23.364, 0.5));
 }
 
+TEST_CASE("a mean from moments equals the mean of the values") {
+    double sum = 0, squares = 0;
+    for (const double value : sleep_differences) sum += value, squares += value * value;
+    const auto n = static_cast<double>(std::size(sleep_differences));
+    const Mean mean = mean_of_moments(static_cast<int64_t>(n), sum / n, squares / n);
+    CHECK(near(mean.standard_error, 0.38896));
+    REQUIRE(mean.interval);
+    CHECK(near(*mean.interval, -2.4599, -0.7001));
+    CHECK(!mean_of_moments(1, 3, 9).interval);
+    CHECK(mean_of_moments(0, 0, 0).count == 0);
+    CHECK(mean_of_moments(3, 0.1, 0.1 * 0.1 - 1e-18).standard_error == doctest::Approx(0));
+}
+
 TEST_CASE("the error of clustered values") {
     const std::vector<std::vector<double>> clusters{{1, 1, 0}, {0, 0}, {1}};
     CHECK(near(clustered_error(clusters), 0.25));
