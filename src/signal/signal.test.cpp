@@ -233,7 +233,7 @@ TEST_CASE("an evaluator made from an issue marks each of its spans once, and the
     NewEvaluator tried;
     tried.name = "x";
     tried.project = shop.project.id.text();
-    tried.condition = "status = error and kind = tool";
+    tried.condition = std::string("status = error and kind = tool");
     const auto seen = must(shop.signal->evaluators.preview(world.admin, world.space, tried));
     CHECK(seen.spans == 200);
     CHECK(seen.matched == 25);
