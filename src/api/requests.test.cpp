@@ -27,7 +27,8 @@ std::string some_path(const Route& route) {
     return path;
 }
 
-// What a field takes: the first of its names for an enum, an object with what it must have, a number, else a word.
+// What a field takes: the first of its names for an enum, an object with what it must have, an empty list, a number,
+// else a word.
 std::string some_text(const json::Value& property, const json::Schemas& schemas) {
     if (const auto* reference = property.as_object().if_contains("$ref")) {
         const std::string path(reference->as_string());
@@ -43,6 +44,7 @@ std::string some_text(const json::Value& property, const json::Schemas& schemas)
         return "{" + members + "}";
     }
     const auto* type = property.as_object().if_contains("type");
+    if (type != nullptr && *type == json::Value("array")) return "[]";
     return type != nullptr && *type == json::Value("integer") ? "1" : "\"viewer\"";
 }
 

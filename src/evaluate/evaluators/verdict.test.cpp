@@ -38,16 +38,16 @@ OutputConfig labels() {
 
 TEST_CASE("a result that fits the output of an evaluator is a verdict") {
     OutputConfig config;
-    CHECK(judged(config, "true") == "true 1E0");
-    CHECK(judged(config, R"({"score":0,"explanation":"no"})") == "false 0E0");
+    CHECK(judged(config, "true") == "true 1.0");
+    CHECK(judged(config, R"({"score":0,"explanation":"no"})") == "false 0.0");
     CHECK(judged(config, R"("cannot_judge")") == "cannot_judge");
-    CHECK(judged(labels(), R"("pass")") == "pass 1E0");
+    CHECK(judged(labels(), R"("pass")") == "pass 1.0");
     CHECK(judged(labels(), R"({"label":"unclear"})") == "unclear");
     config.type = OutputType::numeric;
     config.minimum = 0;
     config.maximum = 1;
-    CHECK(judged(config, "0.5") == "- 5E-1");
-    CHECK(judged(config, R"({"score":1,"label":"high"})") == "high 1E0");
+    CHECK(judged(config, "0.5") == "- 0.5");
+    CHECK(judged(config, R"({"score":1,"label":"high"})") == "high 1.0");
     config = {};
     config.type = OutputType::text;
     CHECK(judged(config, R"("any text")") == "any text");
