@@ -134,13 +134,17 @@ test("the overview has charts and links to failed spans", async ({ page, request
   await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
-test("a chat session lists its traces", async ({ page, request, server, admin }) => {
+test("a chat session shows its traces as a conversation, and as a list", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "nightly report" }]);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/sessions`);
   await expect(page.getByRole("row", { name: /visit-1/ })).toContainText("ada");
   await page.getByRole("link", { name: "visit-1" }).click();
+  const conversation = page.getByRole("region", { name: "Conversation of the chat session" });
+  await expect(conversation.getByRole("listitem")).toHaveCount(1);
+  await expect(conversation.getByRole("link")).toHaveAttribute("href", new RegExp(trace));
+  await page.getByRole("button", { name: "Show as list" }).click();
   await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
