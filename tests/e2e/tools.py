@@ -85,7 +85,9 @@ def test_every_answer_fits_the_schema_that_openapi_json_promises(binary, stack):
         if "schema" not in content or path == "/mcp":
             continue  # a file, a stream of events, or nothing at all
         schema = content["schema"]
-        needed = {"/v1/projects/{project}/search": "?text=x", "/v1/broker/explain": "?url=https://example.com/"}.get(path, "")
+        needed = {"/v1/projects/{project}/search": "?text=x", "/v1/broker/explain": "?url=https://example.com/",
+                  "/v1/projects/{project}/trace_texts": f"?trace_id={1:032x}",
+                  "/v1/projects/{project}/metrics/series": "?metric=gen_ai.client.token.usage"}.get(path, "")
         if path.endswith("_annotations"):
             needed = "?identifier=x"
         fits(admin.must("GET", filled + needed).json, schema, document, filled)
