@@ -163,11 +163,11 @@ class Suite:
         machine = self.made["bookworm"] = Machine(self.stack, "bookworm", ("passwd",))
         before = machine.files()
         for deb in (self.packages / "old").glob("*.deb"):
-            machine.put(deb, f"/root/old/{deb.name}")
+            machine.put(deb, f"/srv/old/{deb.name}")
         for deb in (self.packages / "a").glob("*.deb"):
-            machine.put(deb, f"/root/new/{deb.name}")
+            machine.put(deb, f"/srv/new/{deb.name}")
         machine.write("/tmp/client.py", CLIENT)
-        machine.inside("apt-get update -qq; apt-get install -y -qq --no-install-recommends /root/old/*.deb", network=True, timeout=900)
+        machine.inside("apt-get update -qq; apt-get install -y -qq --no-install-recommends /srv/old/*.deb", network=True, timeout=900)
         user, variables, folder, command = unit_command(machine.root / "lib/systemd/system/hone.service")
         as_user = f"cd {folder}; exec env -i PATH=$PATH HONE_ADMIN_PASSWORD=$HONE_ADMIN_PASSWORD {variables} setpriv --reuid={user} --regid={user} --init-groups --no-new-privs {command}"
         start = f"sh -c {shlex.quote(as_user)}"
@@ -176,14 +176,14 @@ class Suite:
         assert "first " + KEY_OF_SPAN in first and "worked" in first, first
         installed = machine.inside("hone --version; stat -c %U:%a /var/lib/hone; find /var/lib/hone ! -user hone | wc -l").stdout.split("\n")
         assert installed[0].startswith("hone ") and installed[1:3] == ["hone:700", "0"], installed
-        machine.inside("apt-get install -y -qq --no-install-recommends /root/new/*.deb", network=True, timeout=900)
+        machine.inside("apt-get install -y -qq --no-install-recommends /srv/new/*.deb", network=True, timeout=900)
         assert "0.2.0" in machine.inside("dpkg-query -W -f '${Version}' hone").stdout
         second = machine.inside(serve(start, "second " + KEY_OF_SPAN, "first-password-1")).stdout
         names = json.loads(second.splitlines()[0])
         assert names == ["first " + KEY_OF_SPAN, "second " + KEY_OF_SPAN], names
         machine.inside("dpkg --remove hone hone-engine", network=True)
         assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
-        machine.inside("dpkg --purge hone hone-engine; rm -rf /root/old /root/new /tmp/*", network=True)
+        machine.inside("dpkg --purge hone hone-engine; rm -rf /srv/old /srv/new /tmp/*", network=True)
         # What apt installed for it stays, as always; of Hone's own only the data and their user.
         left = {path for path in machine.files() - before if "hone" in path and not path.startswith(("var/lib/hone/", "var/lib/apt", "var/cache"))}
         assert left == set(), left
