@@ -4,6 +4,7 @@
 #include "telemetry/engine/project_views.h"
 #include "telemetry/engine/schema.h"
 #include "telemetry/span/span_row.h"
+#include "telemetry/span/text_slices.h"
 #include "telemetry/store_fixture.h"
 
 #include <atomic>
@@ -144,6 +145,43 @@ TEST_CASE("a text that a span repeats is stored once and read in full") {
     };
     CHECK(count(R"(attributes["llm.input_messages.0.message.content"] ~ "blue one")") == 1);
     CHECK(count(R"(attributes["llm.input_messages.0.message.content"] ~ "green one")") == 0);
+}
+
+TEST_CASE("the texts of a long conversation are read in full within little memory") {
+    Fixture& f = fixture();
+    // 1,000 messages in 1.1 MB of input: a copy of the input for every message would be a gigabyte.
+    std::string input = R"({"messages":[)", attributes;
+    std::vector<std::string> messages;
+    for (size_t i = 0; i < 1000; ++i) {
+        std::string content = "Message " + std::to_string(i) + (i % 3 == 0 ? " says \"no\": " : " agrees: ");
+        while (content.size() < 1000) content += "word" + std::to_string(content.size() * (i + 1)) + " ";
+        input += (i == 0 ? "" : ",") + std::string(R"({"role":"user","content":)") + quote_json(content) + "}";
+        attributes += "," + text_attribute("llm.input_messages." + std::to_string(i) + ".message.content", content);
+        messages.push_back(std::move(content));
+    }
+    input += "]}";
+    attributes += "," + text_attribute("llm.output_messages.0.message.content", messages.front());
+    const std::string sent =
+        text_attribute("input.value", input) + "," + text_attribute("output.value", messages.front()) + attributes;
+    REQUIRE(f.send_json("long", request({{62, 1, 0, base_ns, 1'000'000, "chat", sent, 0}})).status == 200);
+    f.wait();
+    const auto ask = [&](const std::string& expression) {
+        ClickHouseQuery query("SELECT " + expression +
+                              " FROM hone.spans WHERE project = 'project_long' FORMAT TSVRaw SETTINGS "
+                              "max_memory_usage = 150000000, max_threads = 1");
+        auto found = f.telemetry->engine().query(query);
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        return std::string(trim(found.value()));
+    };
+    REQUIRE(std::stoul(ask("countSubstrings(attributes, '$slice')")) > 900);
+    auto payload = f.store().span_payload("project_long", hex_number(62, 32), hex_number(1, 16));
+    REQUIRE(payload.ok());
+    CHECK((ask(full_attributes_sql()) == payload.value().attributes)); // not printed: long
+    for (const size_t i : {0, 1, 31, 32, 33, 500, 999}) {
+        const std::string key = "'llm.input_messages." + std::to_string(i) + ".message.content'";
+        CHECK(ask("JSONExtractString(" + attribute_sql(key) + ")") == messages[i]);
+    }
+    CHECK(ask(attribute_sql("'none'")).empty());
 }
 
 TEST_CASE("the same span again changes nothing; a changed span replaces the old one") {

@@ -5,8 +5,6 @@
 #include "signal/detect/detectors.h"
 #include "signal/text/message_template.h"
 
-#include "telemetry/query/filter.h"
-
 #include <algorithm>
 
 namespace hone::signal {
@@ -16,12 +14,19 @@ namespace {
 constexpr std::string_view cut_reasons = "lower(finish_reason) IN ('length', 'max_tokens', 'max_output_tokens')";
 constexpr std::string_view cut_filter =
     R"(finish_reason in ("length", "max_tokens", "MAX_TOKENS", "Length", "LENGTH", "max_output_tokens"))";
-// Found through the text index, so that outputs are not read one by one.
-constexpr std::string_view refusal_filter =
-    R"(kind = llm and (finish_reason in ("content_filter", "refusal", "safety", "SAFETY", "blocked") or )"
-    R"(output ~ "I can't help with" or output ~ "I cannot help with" or output ~ "I can't assist with" or )"
-    R"(output ~ "I cannot assist with" or output ~ "I'm unable to assist" or output ~ "I am unable to assist" or )"
-    R"(output ~ "I'm sorry, but I can't" or output ~ "As an AI language model, I"))";
+constexpr std::string_view refusal_reasons[] = {"content_filter", "refusal", "safety", "SAFETY", "blocked"};
+constexpr std::string_view refusal_phrases[] = {
+    "I can't help with",    "I cannot help with",    "I can't assist with",    "I cannot assist with",
+    "I'm unable to assist", "I am unable to assist", "I'm sorry, but I can't", "As an AI language model, I"};
+
+// What people see. The question that counts does not use the text index as the filter does: words like "I" and "with"
+// are in most outputs, and one search for all phrases is ten times faster.
+std::string refusal_filter() {
+    std::string reasons, phrases;
+    for (const std::string_view one : refusal_reasons) reasons += (reasons.empty() ? "" : ", ") + quote_filter(one);
+    for (const std::string_view one : refusal_phrases) phrases += " or output ~ " + quote_filter(one);
+    return "kind = llm and (finish_reason in (" + reasons + ")" + phrases + ")";
+}
 
 // Calls of a model that end in some way, by name and model.
 struct Ending {
@@ -84,16 +89,13 @@ Result<> detect_cut_outputs(Survey& survey, std::vector<Candidate>& found) {
 }
 
 Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
-    // The filter is also the condition, so that what is counted is what people see.
-    telemetry::ClickHouseQuery bound("");
-    for (const char* name : {"project", "base", "from", "to"}) bound.bind(name, 0);
-    const std::string condition = telemetry::compile_filter(TRY(telemetry::parse_filter(refusal_filter)), bound);
-    // First only those that match, through the index; the calls they are compared with need no texts.
+    // First only those that match; the calls they are compared with need no texts.
     const std::string sql = fmt::format(
         "SELECT * FROM (SELECT name, model, countIf(start_ns >= {{from:Int64}}) AS hits, countIf(start_ns < "
-        "{{from:Int64}}) FROM hone.spans WHERE {} AND {} GROUP BY name, model HAVING hits >= 5 ORDER BY hits DESC, "
-        "name, model LIMIT 20)",
-        in_both, condition);
+        "{{from:Int64}}) FROM hone.spans WHERE {} AND kind = 'llm' AND (finish_reason IN {{reasons:Array(String)}} OR "
+        "multiSearchAnyCaseInsensitive(output, {{phrases:Array(String)}})) GROUP BY name, model HAVING hits >= 5 ORDER "
+        "BY hits DESC, name, model LIMIT 20)",
+        in_both);
     std::vector<Ending> hits;
     TRY(survey.query(
         sql,
@@ -104,7 +106,8 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
             hits.push_back(std::move(ending));
         },
         [&](telemetry::ClickHouseQuery& query) {
-            query.parameters.insert(query.parameters.end(), bound.parameters.begin() + 4, bound.parameters.end());
+            query.bind("reasons", std::vector<std::string>(std::begin(refusal_reasons), std::end(refusal_reasons)))
+                .bind("phrases", std::vector<std::string>(std::begin(refusal_phrases), std::end(refusal_phrases)));
         }));
     for (Ending& ending : hits) {
         TRY(survey.query(
@@ -126,7 +129,7 @@ Result<> detect_refusals(Survey& survey, std::vector<Candidate>& found) {
             ending, Detector::refused_output,
             fmt::format("{} refuses requests in {}", model.empty() ? "The model" : model, name),
             fmt::format("{} of {} outputs were filtered, or contain a typical refusal.", ending.hits, ending.calls),
-            refusal_filter));
+            refusal_filter()));
     }
     return {};
 }

@@ -173,9 +173,9 @@ private:
         const std::string key = bind(node.operand.name);
         if (node.comparison == FilterOperator::exists)
             return "mapContains(" + index + ", " + key + ") OR JSONHas(" + json + ", " + key + ")";
-        const std::string full = json == "attributes" ? full_attributes_sql() : json;
-        const std::string value = "if(mapContains(" + index + ", " + key + "), " + index + "[" + key +
-                                  "], JSONExtractString(" + full + ", " + key + "))";
+        const std::string full = json == "attributes" ? attribute_sql(key) : json + ", " + key;
+        const std::string value =
+            "if(mapContains(" + index + ", " + key + "), " + index + "[" + key + "], JSONExtractString(" + full + "))";
         const bool is_order =
             node.comparison >= FilterOperator::less && node.comparison <= FilterOperator::greater_equal;
         if (is_order)

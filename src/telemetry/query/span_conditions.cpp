@@ -16,11 +16,12 @@ public:
     std::string texts(const std::vector<std::string>& values) { return bound("Array(String)", values); }
 
     std::string attribute(const AttributeCondition& wanted) {
-        const std::string plain = entry(full_attributes_sql(), "attribute_index", wanted.key, wanted);
+        const std::string plain = entry(attribute_sql(text(wanted.key)), "attribute_index", wanted.key, wanted);
         // OpenInference sends metadata as one JSON text; people filter by what is inside.
         if (!wanted.key.starts_with("metadata.")) return plain;
-        const std::string inner = "JSONExtractString(" + full_attributes_sql() + ", 'metadata')";
-        return "(" + plain + " OR " + json_value(inner, wanted.key.substr(9), wanted) + ")";
+        const std::string inner =
+            "JSONExtractString(" + attribute_sql("'metadata'") + "), " + text(wanted.key.substr(9));
+        return "(" + plain + " OR " + json_value(inner, wanted) + ")";
     }
 
 private:
@@ -31,9 +32,9 @@ private:
     }
 
     // The index finds the rows quickly but holds texts only; the JSON has the type.
-    std::string entry(const std::string& json, const std::string& index, const std::string& key,
+    std::string entry(const std::string& value, const std::string& index, const std::string& key,
                       const AttributeCondition& wanted) {
-        const std::string exact = json_value(json, key, wanted);
+        const std::string exact = json_value(value, wanted);
         const auto* text_value = std::get_if<std::string>(&wanted.value);
         if (text_value && text_value->size() > indexed_text_bytes) return exact;
         const std::string found = index + "[" + text(key) + "]";
@@ -43,8 +44,8 @@ private:
         return "(toFloat64OrNull(" + found + ") = " + number(std::get<double>(wanted.value)) + " AND " + exact + ")";
     }
 
-    std::string json_value(const std::string& json, const std::string& key, const AttributeCondition& wanted) {
-        const std::string place = json + ", " + text(key);
+    // The place is a JSON text, with the key of what is meant inside of it.
+    std::string json_value(const std::string& place, const AttributeCondition& wanted) {
         if (const auto* text_value = std::get_if<std::string>(&wanted.value))
             return "(JSONType(" + place + ") = 'String' AND JSONExtractString(" + place + ") = " + text(*text_value) +
                    ")";

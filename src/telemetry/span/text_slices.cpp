@@ -81,7 +81,7 @@ size_t TextSlicer::find(Column& column, std::string_view text) {
     return at;
 }
 
-bool TextSlicer::append_found(std::string& out, std::string_view text, size_t length, std::string_view suffix) {
+bool TextSlicer::append_found(std::string& out, std::string_view text, std::string_view suffix) {
     for (size_t i = 0; i < slice_columns.size(); ++i) {
         if (!suffix.empty() && !may_be_json(m_columns[i].text)) continue;
         const size_t at = find(m_columns[i], text);
@@ -89,7 +89,7 @@ bool TextSlicer::append_found(std::string& out, std::string_view text, size_t le
         out += slice_mark;
         out += slice_columns[i];
         out += suffix;
-        out += "\"," + std::to_string(at) + "," + std::to_string(length) + "]}";
+        out += "\"," + std::to_string(at) + "," + std::to_string(text.size()) + "]}";
         return true;
     }
     return false;
@@ -97,13 +97,15 @@ bool TextSlicer::append_found(std::string& out, std::string_view text, size_t le
 
 bool TextSlicer::append_mark(std::string& out, std::string_view text) {
     if (text.size() < shortest) return false;
-    if (append_found(out, text, text.size(), {})) return true;
-    if (!may_be_json(m_columns[0].text) && !may_be_json(m_columns[1].text)) return false;
-    if (!needs_escapes(text)) return false;
-    m_escaped.clear();
-    otlp::append_json_string(m_escaped, text);
-    const std::string_view inner = std::string_view(m_escaped).substr(1, m_escaped.size() - 2);
-    return append_found(out, inner, inner.size(), json_suffix);
+    // Of a text with quotes or line ends, a JSON text holds the escaped form; a search for the other one reads all of
+    // it.
+    if ((may_be_json(m_columns[0].text) || may_be_json(m_columns[1].text)) && needs_escapes(text)) {
+        m_escaped.clear();
+        otlp::append_json_string(m_escaped, text);
+        const std::string_view inner = std::string_view(m_escaped).substr(1, m_escaped.size() - 2);
+        if (append_found(out, inner, json_suffix)) return true;
+    }
+    return append_found(out, text, {});
 }
 
 std::string restore_slices(std::string attributes, std::string_view input, std::string_view output) {
@@ -129,22 +131,56 @@ std::string restore_slices(std::string attributes, std::string_view input, std::
     return full.append(stored, done);
 }
 
-// The text is split at the marks: each piece but the first begins with what follows slice_mark.
+namespace {
+
+const std::string mark_sql = "'" + std::string(slice_mark) + "'";
+// What read_mark reads, as groups: the column, _json or nothing, the offset, the length.
+constexpr std::string_view mark_groups = R"('^(input|output)(_json)?",([0-9]+),([0-9]+)]}')";
+
+// A text as JSON; a part of a JSON text has its escapes.
+std::string quoted_sql(const std::string& is_json, const std::string& text) {
+    return "if(" + is_json + R"(, concat('"', )" + text + R"(, '"'), toJSONString()" + text + "))";
+}
+
+} // namespace
+
+// The engine copies what a lambda uses for every element it is called with, and a long conversation has hundreds of
+// marks in a megabyte of input. So the marks are taken in groups, one after the other, and each group gets only the
+// part of the input and of the output that its marks lie in: mostly a short one, since messages follow each other.
 std::string full_attributes_sql() {
-    const std::string start = "'" + std::string(slice_mark) + "'";
-    const std::string pieces = "splitByString(" + start + ", attributes)";
-    const std::string number = R"(toUInt64OrZero(extract(piece, '^[a-z_]+",)";
-    const std::string text = "substring(if(startsWith(piece, 'input'), input, output), " + number +
-                             "([0-9]+)')) + 1, " + number + "[0-9]+,([0-9]+)')))";
-    const std::string quoted =
-        R"(if(match(piece, '^[a-z]+_json'), concat('"', )" + text + R"(, '"'), toJSONString()" + text + "))";
-    const std::string is_plain = "endsWith(before, '" + std::string(escaped_map) +
-                                 R"(') OR NOT match(piece, '^(input|output)(_json)?",[0-9]+,[0-9]+]}'))";
-    return "if(position(attributes, " + start +
-           ") = 0, attributes, arrayStringConcat(arrayMap((piece, before, place) -> multiIf(place = 1, piece, " +
-           is_plain + ", concat(" + start + ", piece), concat(" + quoted +
-           ", substring(piece, position(piece, ']}') + 2))), " + pieces + ", arrayPushFront(arrayPopBack(" + pieces +
-           "), ''), arrayEnumerate(" + pieces + "))))";
+    const std::string pieces = "splitByString(" + mark_sql + ", attributes)"; // all but the first begin in a mark
+    const std::string read = "arrayMap((piece, before) -> (piece, extractGroups(if(endsWith(before, '" +
+                             std::string(escaped_map) + "'), '', piece), " + std::string(mark_groups) +
+                             ")), arrayPopFront(" + pieces + "), arrayPopBack(" + pieces + "))";
+    const std::string marks = "arrayMap(part -> (part.1, part.2[1], part.2[2] != '', toUInt64OrZero(part.2[3]), "
+                              "toUInt64OrZero(part.2[4])), " +
+                              read + ")";
+    const std::string groups =
+        "arrayMap(at -> arraySlice(" + marks + ", at, 32), range(1, length(" + pieces + "), 32))";
+    const auto text_of = [](const std::string& column) {
+        const std::string own = "arrayFilter(mark -> mark.2 = '" + column + "', group)";
+        const std::string from = "arrayMin(arrayMap(mark -> mark.4, " + own + "))";
+        const std::string to = "arrayMax(arrayMap(mark -> mark.4 + mark.5, " + own + "))";
+        return "substring(substring(" + column + ", " + from + " + 1, " + to + " - " + from + "), mark.4 - " + from +
+               " + 1, mark.5)";
+    };
+    const std::string text = "if(mark.2 = 'input', " + text_of("input") + ", " + text_of("output") + ")";
+    const std::string restored = "if(mark.2 = '', concat(" + mark_sql + ", mark.1), concat(" +
+                                 quoted_sql("mark.3", text) + ", substring(mark.1, position(mark.1, ']}') + 2)))";
+    return "if(position(attributes, " + mark_sql +
+           ") = 0, attributes, arrayFold((done, group) -> concat(done, arrayStringConcat(arrayMap(mark -> " + restored +
+           ", group))), " + groups + ", " + pieces + "[1]))";
+}
+
+std::string attribute_sql(const std::string& key) {
+    const std::string stored = "JSONExtractRaw(attributes, " + key + ")";
+    const std::string groups = "extractGroups(substring(" + stored + ", " + std::to_string(slice_mark.size() + 1) +
+                               "), " + std::string(mark_groups) + ")";
+    const std::string range = ", toUInt64OrZero(" + groups + "[3]) + 1, toUInt64OrZero(" + groups + "[4]))";
+    const std::string text =
+        "if(" + groups + "[1] = 'input', substring(input" + range + ", substring(output" + range + ")";
+    return "if(startsWith(" + stored + ", " + mark_sql + ") AND notEmpty(" + groups + "), " +
+           quoted_sql(groups + "[2] != ''", text) + ", " + stored + ")";
 }
 
 } // namespace hone::telemetry

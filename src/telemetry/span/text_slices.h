@@ -24,7 +24,7 @@ private:
         size_t last_end; // of the text found last: the messages of a conversation follow each other
     };
     size_t find(Column& column, std::string_view text);
-    bool append_found(std::string& out, std::string_view text, size_t length, std::string_view suffix);
+    bool append_found(std::string& out, std::string_view text, std::string_view suffix);
 
     Column m_columns[2];
     size_t m_scanned = 0;
@@ -36,5 +36,8 @@ std::string restore_slices(std::string attributes, std::string_view input, std::
 
 // The same as an expression of the engine over the columns attributes, input and output.
 std::string full_attributes_sql();
+
+// One attribute as JSON, its mark replaced; the key is an expression. Costs nothing like full_attributes_sql.
+std::string attribute_sql(const std::string& key);
 
 } // namespace hone::telemetry
