@@ -153,8 +153,8 @@ TEST_CASE("the texts of a long conversation are read in full within little memor
     std::string input = R"({"messages":[)", attributes;
     std::vector<std::string> messages;
     for (size_t i = 0; i < 1000; ++i) {
-        std::string content = "Message " + std::to_string(i) + (i % 3 == 0 ? " says \"no\": " : " agrees: ");
-        while (content.size() < 1000) content += "word" + std::to_string(content.size() * (i + 1)) + " ";
+        std::string content = "Message " + std::to_string(i) + (i % 3 == 0 ? " says \"no\":" : " agrees:");
+        while (content.size() < 1000) content += " word" + std::to_string(content.size() * (i + 1));
         input += (i == 0 ? "" : ",") + std::string(R"({"role":"user","content":)") + quote_json(content) + "}";
         attributes += "," + text_attribute("llm.input_messages." + std::to_string(i) + ".message.content", content);
         messages.push_back(std::move(content));

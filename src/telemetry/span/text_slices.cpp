@@ -81,9 +81,9 @@ size_t TextSlicer::find(Column& column, std::string_view text) {
     return at;
 }
 
-bool TextSlicer::append_found(std::string& out, std::string_view text, std::string_view suffix) {
+bool TextSlicer::append_found(std::string& out, std::string_view text, std::string_view suffix, bool in_json) {
     for (size_t i = 0; i < slice_columns.size(); ++i) {
-        if (!suffix.empty() && !may_be_json(m_columns[i].text)) continue;
+        if (may_be_json(m_columns[i].text) != in_json) continue;
         const size_t at = find(m_columns[i], text);
         if (at == std::string_view::npos) continue;
         out += slice_mark;
@@ -97,15 +97,16 @@ bool TextSlicer::append_found(std::string& out, std::string_view text, std::stri
 
 bool TextSlicer::append_mark(std::string& out, std::string_view text) {
     if (text.size() < shortest) return false;
-    // Of a text with quotes or line ends, a JSON text holds the escaped form; a search for the other one reads all of
-    // it.
-    if ((may_be_json(m_columns[0].text) || may_be_json(m_columns[1].text)) && needs_escapes(text)) {
+    if (append_found(out, text, {}, false)) return true;
+    // Of a text with quotes or line ends, JSON holds the escaped form: a search for the other one first would read it
+    // all.
+    if (needs_escapes(text)) {
         m_escaped.clear();
         otlp::append_json_string(m_escaped, text);
         const std::string_view inner = std::string_view(m_escaped).substr(1, m_escaped.size() - 2);
-        if (append_found(out, inner, json_suffix)) return true;
+        if (append_found(out, inner, json_suffix, true)) return true;
     }
-    return append_found(out, text, {});
+    return append_found(out, text, {}, true);
 }
 
 std::string restore_slices(std::string attributes, std::string_view input, std::string_view output) {

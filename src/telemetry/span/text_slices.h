@@ -24,7 +24,7 @@ private:
         size_t last_end; // of the text found last: the messages of a conversation follow each other
     };
     size_t find(Column& column, std::string_view text);
-    bool append_found(std::string& out, std::string_view text, std::string_view suffix);
+    bool append_found(std::string& out, std::string_view text, std::string_view suffix, bool in_json);
 
     Column m_columns[2];
     size_t m_scanned = 0;
