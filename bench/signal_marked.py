@@ -112,6 +112,7 @@ def measure(server, client, key, name, lines, marks, is_shown=True):
 
     wait_until(is_stored, "the spans can be queried")
     scan = client.must("POST", f"/v1/projects/{name}/signal/scan").data
+    assert not any(detector["failed"] for detector in scan["detectors"]), scan["detectors"]
     issues = client.must("GET", f"/v1/issues?project={project}&limit=100").data
     flagged = collections.defaultdict(set)
     for issue in issues:

@@ -68,8 +68,11 @@ class Shop:
             wait_until(lambda trace=trace: self.client.get(f"/v1/projects/shop/traces/{trace}/skeleton").status == 200
                        and self.client.get(f"/v1/projects/shop/traces/{trace}/skeleton").data["spans"], "the spans are seen")
 
-    def scan(self):
-        return self.client.must("POST", "/v1/projects/shop/signal/scan").data
+    def scan(self, project="shop"):
+        scan = self.client.must("POST", f"/v1/projects/{project}/signal/scan").data
+        failed = [(detector["name"], detector["failed"]) for detector in scan["detectors"] if detector["failed"]]
+        assert not failed, failed
+        return scan
 
     def issues(self, status="all"):
         return self.client.must("GET", f"/v1/issues?project=shop&status={status}").data
@@ -369,6 +372,21 @@ def kind(name, **more):
     return {"openinference.span.kind": name} | {key.replace("__", "."): value for key, value in more.items()}
 
 
+def test_long_conversations_are_scanned_and_queried(binary, stack):
+    """Each call has 600 messages, which its input repeats: what reads them may not copy the input for each."""
+    shop = Shop(binary, stack)
+    turns = [{"role": ("user", "assistant")[n % 2], "content": f'Turn {n} says "{n * 7919}":\n' + " ".join(f"word{n * k}" for k in range(150))}
+             for n in range(600)]
+    for number in range(1, 9):
+        texts = {f"llm.input_messages.{n}.message.content": turn["content"] for n, turn in enumerate(turns)}
+        tools = {"llm.tools.0.tool.json_schema": json.dumps({"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}})}
+        call = kind("LLM", input__value=json.dumps({"messages": turns}), output__value="Found.") | texts | tools
+        shop.send([shaped(number, [("answer", None, kind("AGENT"), None), ("chat", 0, call, None), ("find", 0, kind("TOOL"), "boom")])])
+    assert shop.scan()["found"] > 0
+    sql = "SELECT countIf(JSONExtractString(attributes, 'llm.input_messages.599.message.content') LIKE 'Turn 599 says %') AS n FROM spans"
+    assert int(shop.client.must("POST", "/v1/sql", {"project": "shop", "sql": sql}).data[0]["n"]) == 8
+
+
 def test_issues_of_traces_in_the_shapes_of_three_frameworks_are_sensible(binary, stack):
     shop = Shop(binary, stack)
     for name in ("agents", "graph", "crew"):
@@ -381,7 +399,7 @@ def test_issues_of_traces_in_the_shapes_of_three_frameworks_are_sensible(binary,
         assert sent.status == 200, sent.text
         wait_until(lambda: len(shop.client.must("GET", f"/v1/projects/{project}/span_rows?limit=1000").data) == len(spans),
                    "the spans are seen")
-        shop.client.must("POST", f"/v1/projects/{project}/signal/scan")
+        shop.scan(project)
         return {issue["title"]: issue for issue in shop.client.must("GET", f"/v1/issues?project={project}").data}
 
     # OpenAI Agents SDK: errors are wrapped, an agent repeats the failure of a call two levels below it, and what a tool
