@@ -93,6 +93,21 @@ test("the address of a repository is changed; one with open pull requests warns 
   await expect(page.getByRole("heading", { name: "Repositories", level: 1 })).toBeVisible();
   expect((await find_pull_request(admin, pr.artifact_id))?.state).toBe("abandoned");
   await forge.control({ repository: { path: "team/shop" } });
+
+  // One that is added with a credential shows at once what the credential can do.
+  const skills = await admin.send<{ id: string; type: string }[]>("GET", "/v1/skills");
+  await page.getByRole("button", { name: "Add repository" }).click();
+  await dialog.getByRole("textbox", { name: "Address" }).fill(`${forge.home}/team/shop.git`);
+  await dialog.getByLabel("Credential").selectOption(skills.find((skill) => skill.type === "github")?.id ?? "");
+  await dialog.getByLabel("The forge has a private address").check();
+  await dialog.getByRole("button", { name: "Add and fetch" }).click();
+  await expect(
+    page.getByRole("dialog", { name: "Access to shop" }).getByText("pull requests", { exact: true }),
+  ).toBeVisible({
+    timeout: 60_000,
+  });
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect(page).not.toHaveURL(/check=/);
 });
 
 test("a preset sets whose comments on the forge reach the session", async ({ page, admin }) => {

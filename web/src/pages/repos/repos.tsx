@@ -164,7 +164,8 @@ function AddRepo({ on_close }: { on_close: () => void }) {
           } satisfies CreateRepo;
           const repo = await api.post<Repo>("/v1/repos", body, { space: space.value?.id });
           await repos_changed();
-          navigate(repo_page(repo.id));
+          // What the credential can do is tried now, not when the first branch is approved.
+          navigate(repo_page(repo.id) + (skill === "" ? "" : "?check=1"));
         }}
       >
         <RepoFields draft={draft} change={(part) => set_draft((known) => ({ ...known, ...part }))} fixed={false} />
@@ -394,7 +395,9 @@ function WebhookDialog({ repo, on_close }: { repo: Repo; on_close: () => void })
 }
 
 function RepoActions({ repo }: { repo: Repo }) {
-  const [dialog, set_dialog] = useState<"edit" | "hook" | "check" | "delete" | null>(null);
+  const [dialog, set_dialog] = useState<"edit" | "hook" | "check" | "delete" | null>(
+    query.value.get("check") === null ? null : "check",
+  );
   const [abandon, set_abandon] = useState(false);
   const { busy, attempt } = use_action();
   const fetch_now = attempt("Could not fetch", async () => {
@@ -424,7 +427,15 @@ function RepoActions({ repo }: { repo: Repo }) {
         Delete…
       </button>
       {dialog === "hook" && <WebhookDialog repo={repo} on_close={() => set_dialog(null)} />}
-      {dialog === "check" && <CheckDialog repo={repo} on_close={() => set_dialog(null)} />}
+      {dialog === "check" && (
+        <CheckDialog
+          repo={repo}
+          on_close={() => {
+            set_dialog(null);
+            set_query({ check: null });
+          }}
+        />
+      )}
       {dialog === "edit" && <EditRepo repo={repo} on_close={() => set_dialog(null)} />}
       {dialog === "delete" && (
         <Confirm
