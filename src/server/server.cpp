@@ -304,7 +304,12 @@ Result<> Server::open_edge() {
                                 .repos = m_repositories->catalog(),
                                 .forge_hooks = m_repositories->hooks()},
                   std::move(ui), api_options);
-    m_span_duties->keep([this] { return m_evaluate->datasets.source_traces(); });
+    m_span_duties->keep([this]() -> Result<std::map<std::string, std::vector<std::string>>> {
+        auto kept = TRY(m_evaluate->datasets.source_traces());
+        for (auto& [project, traces] : TRY(m_signal->issues.evidence_traces()))
+            kept[project].insert(kept[project].end(), traces.begin(), traces.end());
+        return kept;
+    });
     m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors);
 
     net::ServerOptions options = edge_options();

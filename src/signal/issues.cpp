@@ -246,6 +246,18 @@ Result<int64_t> Issues::unmute_due() {
     });
 }
 
+Result<std::map<std::string, std::vector<std::string>>> Issues::evidence_traces() const {
+    std::map<std::string, std::vector<std::string>> traces;
+    const Time since = m_clock.now() - std::chrono::hours(24 * 90);
+    for (const auto& row :
+         TRY(m_database.query("SELECT project_id, examples FROM issues WHERE status <> 'dismissed' AND (status <> "
+                              "'resolved' OR status_at >= ?) ORDER BY score DESC, id LIMIT 10000",
+                              since)))
+        for (const Example& example : TRY(json::read<std::vector<Example>>(row.text(1))))
+            traces[row.text(0)].push_back(example.trace_id);
+    return traces;
+}
+
 Result<> Issues::sweep() {
     TRY(m_database.execute("DELETE FROM issue_volume WHERE hour < ?", to_ns(m_clock.now() - volume_kept)));
     return {};

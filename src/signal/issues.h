@@ -7,6 +7,7 @@
 #include "signal/reading.h"
 
 #include <functional>
+#include <map>
 
 namespace hone::signal {
 
@@ -107,6 +108,9 @@ public:
     Result<> set_verdict(const IssueId& id, Verdict verdict, const std::string& reason, const std::string& run);
     // Opens what was muted until now.
     Result<int64_t> unmute_due();
+    // Traces that are named as evidence, by project: of issues that are neither dismissed nor resolved for 90 days.
+    // Those with the highest score count, at most 10,000 issues.
+    Result<std::map<std::string, std::vector<std::string>>> evidence_traces() const;
     // Deletes volumes that are too old to be shown.
     Result<> sweep();
 

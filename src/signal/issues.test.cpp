@@ -79,6 +79,23 @@ TEST_CASE("a finding makes one issue, and the next scan finds it again") {
     });
 }
 
+TEST_CASE("the traces of an issue are evidence until it is dismissed, or resolved for long") {
+    for_each_world([](World& world) {
+        IssueShop shop(world);
+        const auto evidence = [&] { return must(shop.issues.evidence_traces())[shop.project.id.text()]; };
+        const auto kept = shop.take(candidate()).id;
+        const auto gone = shop.take(candidate("other")).id;
+        CHECK(evidence() == std::vector<std::string>(2, std::string(32, 'a')));
+        shop.set(gone, Status::dismissed);
+        CHECK(evidence().size() == 1);
+        shop.set(kept, Status::resolved);
+        world.clock.advance(std::chrono::hours(24 * 89));
+        CHECK(evidence().size() == 1);
+        world.clock.advance(std::chrono::hours(24 * 2));
+        CHECK(evidence().empty());
+    });
+}
+
 TEST_CASE("the score is the sum of its terms, and each has its reason") {
     for_each_world([](World& world) {
         IssueShop shop(world);

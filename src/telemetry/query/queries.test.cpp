@@ -217,7 +217,8 @@ TEST_CASE("a hundred thousand evals are written in one call") {
     CHECK(answer.value() == "\"label\",\"n\"\n\"no\",50000\n\"yes\",50000\n");
 }
 
-TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluated or named, and leaves others alone") {
+TEST_CASE(
+    "retention drops whole days and frees the disk, keeps what people evaluated or named, and leaves others alone") {
     Fixture& f = fixture();
     const int64_t day = 86'400'000'000'000;
     std::vector<TestSpan> spans;
@@ -230,11 +231,17 @@ TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluate
     f.send_json("aged", request({{900, 1, 0, base_ns, 1, "new", "", 0},
                                  {901, 77, 0, base_ns - 59 * day, 1, "evaluated", "", 0},
                                  {902, 1, 0, base_ns - 59 * day, 1, "named", "", 0},
-                                 {903, 1, 0, base_ns - 59 * day, 1, "goes", "", 0}}));
+                                 {903, 1, 0, base_ns - 59 * day, 1, "goes", "", 0},
+                                 {904, 78, 0, base_ns - 59 * day, 1, "judged by a model", "", 0},
+                                 {905, 1, 0, base_ns - 59 * day, 1, "talk", text_attribute("session.id", "s-1"), 0}}));
     f.wait();
     f.store();
     Evals evals(f.telemetry->engine(), f.clock);
-    REQUIRE(evals.upsert({label("aged", 77, "correct", "no")}).ok());
+    Eval judged = label("aged", 78, "correct", "no"), talk = label("aged", 1, "helpful", "yes");
+    judged.kind = EvalKind::llm;
+    talk.target = EvalTarget::chat_session;
+    talk.target_id = "s-1";
+    REQUIRE(evals.upsert({label("aged", 77, "correct", "no"), judged, talk}).ok());
     Retention retention(f.telemetry->engine(), f.clock);
     RetentionPolicy policy;
     policy.default_days = 0; // the other projects of this test program stay
@@ -243,13 +250,13 @@ TEST_CASE("retention drops whole days and frees the disk, keeps what is evaluate
     auto report = retention.apply(policy);
     REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message + report.error().trail));
     CHECK(report.value().dropped_days == 1);
-    CHECK(report.value().deleted_spans == 1);
+    CHECK(report.value().deleted_spans == 2);
     CHECK(report.value().bytes_after < report.value().bytes_before);
-    CHECK(count_spans("aged") == 3);
+    CHECK(count_spans("aged") == 4);
     auto uses = retention.disk_use();
     REQUIRE_MESSAGE(uses.ok(), (uses.ok() ? "" : uses.error().message));
     CHECK(std::any_of(uses.value().begin(), uses.value().end(), [](const DiskUse& use) {
-        return use.project == "project_aged" && use.spans == 3 && use.bytes > 0;
+        return use.project == "project_aged" && use.spans == 4 && use.bytes > 0;
     }));
     CHECK(retention.delete_traces("project_aged", {hex_number(902, 32)}).value() == 1);
     CHECK(retention.delete_matching("project_aged", "name = evaluated", 0, INT64_MAX).value() == 1);

@@ -21,12 +21,24 @@ uint64_t read_count(std::string_view bytes) {
     return BinaryReader(bytes).number<uint64_t>();
 }
 
-// A trace stays when it or one of its spans has an eval in the same project.
-constexpr std::string_view kept_by_evals =
-    " AND (project, trace_id) NOT IN (SELECT project, toFixedString(target_id, 32) FROM hone.evals FINAL WHERE "
-    "target = 'trace')"
-    " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE (project, span_id) IN "
-    "(SELECT project, toFixedString(target_id, 16) FROM hone.evals FINAL WHERE target = 'span'))";
+// A trace stays when a person evaluated it, one of its spans or its chat session, in the same project; of each kind the
+// last 100,000 of a project count. Evals of models, code and workers keep nothing: an evaluator that reads every trace
+// would keep every trace.
+std::string kept_by_people(std::string_view target, std::string_view id) {
+    return "(SELECT project, " + std::string(id) +
+           " FROM (SELECT project, target_id FROM hone.evals FINAL WHERE target = '" + std::string(target) +
+           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT 100000 BY project))";
+}
+
+std::string not_kept_by_people() {
+    const auto traces_of = [](const std::string& spans) {
+        return " AND (project, trace_id) NOT IN (SELECT project, trace_id FROM hone.spans WHERE " + spans + ")";
+    };
+    return " AND (project, trace_id) NOT IN " + kept_by_people("trace", "toFixedString(target_id, 32)") +
+           traces_of("(project, span_id) IN " + kept_by_people("span", "toFixedString(target_id, 16)")) +
+           traces_of("chat_session != '' AND (project, chat_session) IN " +
+                     kept_by_people("chat_session", "target_id"));
+}
 
 // "(… OR …)" of the projects whose cut is in or after the day; empty when none does.
 std::string expired_on(int64_t day, const std::set<std::string>& projects, const std::map<std::string, int64_t>& cuts,
@@ -180,7 +192,7 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
             condition += " AND trace_id NOT IN (" + held + ")";
             rows.set("max_query_size", "100000000").set("max_ast_elements", "10000000");
         }
-        if (policy.keep_evaluated) condition += kept_by_evals;
+        condition += not_kept_by_people();
         // When nothing of the day stays, the whole partition is dropped, which frees the disk immediately.
         rows.sql = "SELECT count() FROM hone.spans WHERE start_ns >= " + std::to_string(day * retention_day_ns) +
                    " AND start_ns < " + std::to_string((day + 1) * retention_day_ns) + " AND NOT (" + condition +

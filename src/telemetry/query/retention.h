@@ -13,11 +13,11 @@
 namespace hone::telemetry {
 
 struct RetentionPolicy {
-    std::map<std::string, int64_t> days;                         // by project id; 0: without a limit
-    int64_t default_days = 30;                                   // of projects not named
-    std::map<std::string, int64_t> bytes;                        // by project id: disk its spans may take
-    bool keep_evaluated = true;                                  // traces with an eval stay
-    std::map<std::string, std::vector<std::string>> kept_traces; // by project: sources of examples
+    std::map<std::string, int64_t> days;  // by project id; 0: without a limit
+    int64_t default_days = 30;            // of projects not named
+    std::map<std::string, int64_t> bytes; // by project id: disk its spans may take
+    // By project: sources of examples, evidence of issues. What people evaluated stays too.
+    std::map<std::string, std::vector<std::string>> kept_traces;
 };
 
 struct RetentionReport {
