@@ -72,6 +72,9 @@ Cause cause_of_git(std::string_view said, bool has_skill) {
     if (has(text, {"archived"})) return Cause::archived;
     if (has(text, {"exists; cannot create", "directory file conflict"})) return Cause::name_collision;
     if (has(text, {"push to create is not enabled"})) return Cause::repository_missing;
+    // Gitea lets a token without the right to write begin, and refuses in its hook.
+    if (has(text, {"user permission denied for writing", "not allowed to push code to this project"}))
+        return Cause::not_allowed;
     if (has(text, {"hook declined", "protected branch", "gh006", "gh013", "[remote rejected]"}))
         return Cause::protected_branch;
     if (has(text, {"ssl certificate problem", "certificate verify failed", "self-signed certificate",

@@ -34,6 +34,8 @@ TEST_CASE("what git prints about a forge has a cause") {
         {"remote: error: Not allowed to push to protected branch hone/x; ! [remote rejected] a -> b (pre-receive hook "
          "declined)",
          Cause::protected_branch},
+        {"remote: error: User permission denied for writing.; ! [remote rejected] a -> b (pre-receive hook declined)",
+         Cause::not_allowed},
         {"! [remote rejected] a -> hone/r/w (cannot lock ref 'refs/heads/hone/r/w': 'refs/heads/hone' exists; cannot "
          "create 'refs/heads/hone/r/w')",
          Cause::name_collision},
