@@ -97,7 +97,9 @@ FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fac
         }
         if (text->empty() || *text == "{}" || says_nothing(key, *text)) return false;
         found = {*text, key};
-        const bool may_be_quotation = key.ends_with(".value") && mime != "application/json";
+        // OpenInference's texts can be quotations; one with escaped quotes was encoded.
+        const bool may_be_quotation = (key == "input.value" || key == "output.value") && mime != "application/json" &&
+                                      text->find('\\') == std::string_view::npos;
         if (text->front() == '"' && !may_be_quotation)
             if (auto decoded = decode_json_string(*text)) found = {batch.keep(*std::move(decoded)), {}};
         return true;
