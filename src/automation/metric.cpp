@@ -21,11 +21,6 @@ constexpr size_t most_questions = 168;
 constexpr int64_t most_parts = 40'000; // a series has at most 100,000 points
 constexpr Duration measure_deadline = std::chrono::seconds(5);
 
-bool is_latency(Metric metric) {
-    return metric == Metric::latency_p50 || metric == Metric::latency_p95 || metric == Metric::latency_p99 ||
-           metric == Metric::latency_mean;
-}
-
 // Whether nothing at all means zero, rather than that there is no value.
 bool is_sum(Metric metric) {
     return metric == Metric::count || metric == Metric::errors || metric == Metric::tokens || metric == Metric::cost ||
@@ -132,7 +127,7 @@ Result<std::vector<PreviewPoint>> points_by_window(SpanStore& spans, const acces
     series.metrics = {Metric::count, *trigger.metric};
     std::map<int64_t, PreviewPoint> measured;
     for (const auto& point : TRY(spans.series(series))) {
-        const double value = point.values[1] / (is_latency(*trigger.metric) ? 1e6 : 1);
+        const double value = point.values[1] / (is_duration(*trigger.metric) ? 1e6 : 1);
         measured[point.bucket_ns + window] = {from_ns(point.bucket_ns + window),
                                               std::isfinite(value) ? std::optional(value) : std::nullopt,
                                               static_cast<int64_t>(point.values[0])};
@@ -158,7 +153,7 @@ Result<Measured> measure(SpanStore& spans, const access::ProjectId& project, con
     Measured measured{is_sum(metric) ? 0 : std::nan(""), 0};
     if (points.empty()) return measured;
     measured.samples = static_cast<int64_t>(points.front().values[0]);
-    measured.value = points.front().values[1] / (is_latency(metric) ? 1e6 : 1);
+    measured.value = points.front().values[1] / (is_duration(metric) ? 1e6 : 1);
     return measured;
 }
 

@@ -12,12 +12,9 @@ constexpr int64_t history_ns = 56 * 86'400 * second_ns; // eight weeks, as far a
 constexpr int64_t week_ns = 7 * 86'400 * second_ns;
 constexpr size_t most_groups = 20;
 
-// The store has latencies in nanoseconds.
+// The store has durations in nanoseconds.
 double in_own_unit(telemetry::Metric metric, double value) {
-    using enum telemetry::Metric;
-    const bool latency =
-        metric == latency_p50 || metric == latency_p95 || metric == latency_p99 || metric == latency_mean;
-    return latency ? value / 1e6 : value;
+    return telemetry::is_duration(metric) ? value / 1e6 : value;
 }
 
 telemetry::Series series_query(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns,

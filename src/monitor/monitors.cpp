@@ -27,6 +27,8 @@ std::string number_text(telemetry::Metric metric, double value) {
     case latency_p95:
     case latency_p99:
     case latency_mean:
+    case first_token_p50:
+    case first_token_p95:
         return value >= 1000 ? fmt::format("{:.3g} s", value / 1000) : fmt::format("{:.3g} ms", value);
     case cost:
         return fmt::format("{:.4g} USD", value);

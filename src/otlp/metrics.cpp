@@ -186,7 +186,8 @@ Result<std::string> spans_of_metrics(std::string_view body, Reading& reading) {
     try {
         pbf_reader metrics(body.data(), body.size());
         while (metrics.next(1, pbf_wire_type::length_delimited)) {
-            pbf_writer resource(request, 1);
+            std::string content; // written also when it is empty: resources are counted by their place
+            pbf_writer resource(content);
             reading.received.push_back(0);
             pbf_reader message = metrics.get_message();
             while (message.next()) {
@@ -208,6 +209,7 @@ Result<std::string> spans_of_metrics(std::string_view body, Reading& reading) {
                         fields.skip();
                 }
             }
+            request.add_message(1, content);
         }
     } catch (const protozero::exception&) {
         return invalid("the body is not an OTLP metric request in protobuf");

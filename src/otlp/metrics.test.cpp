@@ -159,3 +159,13 @@ TEST_CASE("a point with a value that is no number, or with buckets that do not f
     CHECK(read.value().points[0].buckets.empty());
     CHECK(read.value().points[0].unit == "s");
 }
+
+TEST_CASE("a resource without metrics keeps its place in protobuf, so that points are counted for their own resource") {
+    // Two ResourceMetrics: an empty one, and one with a gauge "m" of one point.
+    using namespace std::string_literals;
+    const std::string body = "\x0a\x00"s + "\x0a\x0b"s + "\x12\x09\x12\x07\x0a\x01m\x2a\x02\x0a\x00"s;
+    const auto metrics = decode_metrics(Encoding::protobuf, body, 1, [](std::string_view) { return false; });
+    REQUIRE(metrics.ok());
+    CHECK(metrics.value().batch.resources.size() == 2);
+    CHECK(metrics.value().received == std::vector<int64_t>{0, 1});
+}

@@ -6,6 +6,7 @@
 #include "telemetry/ingest/span_merge.h"
 #include "telemetry/query/span_lookup.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -59,9 +60,15 @@ void SpanJoiner::run(std::stop_token stop) {
     }
 }
 
+bool SpanJoiner::wait_loaded(uint64_t sequence, std::stop_token stop) {
+    while (!m_loader.wait_loaded(sequence, std::chrono::milliseconds(500)))
+        if (stop.stop_requested()) return false;
+    return true;
+}
+
 Result<> SpanJoiner::join(const JoinRequest& request, std::stop_token stop) {
-    while (!m_loader.wait_loaded(request.sequence, std::chrono::milliseconds(500)))
-        if (stop.stop_requested()) return {};
+    if (!wait_loaded(request.sequence, stop)) return {};
+    uint64_t readable_at = 0; // the sequence after that of the last span that was taken in
     SpanStore* const store = TRY(m_store());
     std::map<std::string, std::set<SpanKey>> by_project;
     for (const SpanKey& key : request.keys) by_project[key.project].insert(key);
@@ -75,25 +82,27 @@ Result<> SpanJoiner::join(const JoinRequest& request, std::stop_token stop) {
             const auto trace_id = from_hex(found.trace_id), span_id = from_hex(found.id);
             if (!trace_id.ok() || !span_id.ok()) continue;
             const SpanKey key{project, trace_id.value(), span_id.value()};
-            if (keys.contains(key)) TRY(join_span(*store, key));
+            if (keys.contains(key)) readable_at = std::max(readable_at, TRY(join_span(*store, key)));
         }
     }
+    // A reader that waits for the request reads the spans next.
+    wait_loaded(readable_at, stop);
     return {};
 }
 
-Result<> SpanJoiner::join_span(SpanStore& store, const SpanKey& key) {
+Result<uint64_t> SpanJoiner::join_span(SpanStore& store, const SpanKey& key) {
     auto payload = store.span_payload(key.project, to_hex(key.trace_id), to_hex(key.span_id));
     if (!payload.ok()) {
-        if (payload.error().code == Code::not_found) return {}; // deleted in between
+        if (payload.error().code == Code::not_found) return uint64_t{0}; // deleted in between
         return std::move(payload).error();
     }
     otlp::Batch batch = TRY(to_otlp({payload.value()}));
     const std::string before = content_of(batch.spans.front());
     add_log_parts(batch, batch.spans.front(), m_parts.of(key, PartKind::log), m_limits);
-    if (content_of(batch.spans.front()) == before) return {};
+    if (content_of(batch.spans.front()) == before) return uint64_t{0};
     StoredProject project(key.project);
-    TRY(m_ingest.take(batch, "", "", &project));
-    return {};
+    const Accepted taken = TRY(m_ingest.take(batch, "", "", &project));
+    return taken.sequence + 1;
 }
 
 } // namespace hone::telemetry

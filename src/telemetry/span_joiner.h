@@ -1,5 +1,6 @@
 // Adds log records to spans that were stored before the records arrived: reads such spans from the engine, merges, and
-// takes them in again, which replaces them. One thread of its own, which waits for requests of SpanParts.
+// takes them in again, which replaces them. A request ends when the new spans can be read. One thread of its own, which
+// waits for requests of SpanParts.
 #pragma once
 
 #include "telemetry/ingest/ingest.h"
@@ -22,7 +23,10 @@ public:
 private:
     void run(std::stop_token stop);
     Result<> join(const JoinRequest& request, std::stop_token stop);
-    Result<> join_span(SpanStore& store, const SpanKey& key);
+    // The sequence up to which the log has to be loaded before the joined span can be read; 0: it has not changed.
+    Result<uint64_t> join_span(SpanStore& store, const SpanKey& key);
+    // False when stop is requested.
+    bool wait_loaded(uint64_t sequence, std::stop_token stop);
 
     SpanParts& m_parts;
     Ingest& m_ingest;

@@ -50,9 +50,8 @@ Result<SpanPayload> Spans::payload(const std::string& project, const std::string
                                    const std::string& span_id) {
     SpanStore* const spans = TRY(store());
     const auto trace = from_hex(trace_id);
-    if (trace.ok() && !telemetry.parts().is_empty() &&
-        telemetry.parts().await_trace(project, trace.value(), join_timeout))
-        telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, join_timeout);
+    if (trace.ok() && !telemetry.parts().is_empty())
+        telemetry.parts().await_trace(project, trace.value(), join_timeout);
     return spans->span_payload(project, trace_id, span_id);
 }
 

@@ -3,6 +3,7 @@
 #include "otlp/encode.h"
 #include "telemetry/engine/project_views.h"
 #include "telemetry/engine/schema.h"
+#include "telemetry/query/borrowed_texts.h"
 #include "telemetry/span/span_row.h"
 #include "telemetry/span/text_slices.h"
 #include "telemetry/store_fixture.h"
@@ -567,6 +568,46 @@ TEST_CASE("a span without texts shows those of the spans below, and a bare model
     CHECK(payload(2, 3).output == "Yes.");
     CHECK(payload(3, 4).input == "");
     CHECK(payload(1, 2).output == "Yes.");
+}
+
+TEST_CASE("a model call without its request shows that of the step around it, if it is the only call there") {
+    Fixture& f = fixture();
+    const std::string chain = text_attribute("openinference.span.kind", "CHAIN") + ",";
+    const std::string call =
+        text_attribute("openinference.span.kind", "LLM") + "," + text_attribute("llm.model_name", "gpt-4o-mini");
+    const std::string said =
+        "," + text_attribute("gen_ai.output.messages",
+                             R"([{"role":"assistant","parts":[{"type":"text","content":"Yes."}]}])");
+    const std::string silent = "," + text_attribute("gen_ai.output.messages",
+                                                    R"([{"role":"assistant","parts":[{"type":"text","content":""}]}])");
+    const std::string messages = text_attribute("input.value", R"([{"role":"user","content":"Is it open?"}])");
+    const std::string calls =
+        "," + text_attribute("output.value", R"({"text":"","toolCalls":[{"toolCallId":"1","toolName":"hours"}]})");
+    REQUIRE(
+        f.send_json("steps", request({{1, 1, 0, base_ns, 900, "step", chain + messages, 0},
+                                      {1, 2, 1, base_ns + 1, 100, "chat", call + said, 0},
+                                      {2, 3, 0, base_ns, 900, "step", chain + messages + calls, 0},
+                                      {2, 4, 3, base_ns + 1, 100, "chat", call + silent, 0},
+                                      {3, 5, 0, base_ns, 900, "two calls", chain + messages, 0},
+                                      {3, 6, 5, base_ns + 1, 100, "chat", call + said, 0},
+                                      {3, 7, 5, base_ns + 2, 100, "chat", call + said, 0},
+                                      {4, 8, 0, base_ns, 900, "words", chain + text_attribute("input.value", "a"), 0},
+                                      {4, 9, 8, base_ns + 1, 100, "chat", call + said, 0}}))
+            .status == 200);
+    f.wait();
+    const auto talk = [&](uint64_t trace, uint64_t span) {
+        auto found = f.store().span_payload("project_steps", hex_number(trace, 32), hex_number(span, 16));
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        auto batch = to_otlp({found.value()});
+        REQUIRE(batch.ok());
+        Conversation conversation = derive_conversation(batch.value().spans.front());
+        add_borrowed_messages(found.value(), conversation);
+        return render(conversation.input) + " | " + render(conversation.output);
+    };
+    CHECK(talk(1, 2) == "user: Is it open? | assistant: Yes.");
+    CHECK(talk(2, 4) == "user: Is it open? | assistant: \nhours()");
+    CHECK(talk(3, 6) == " | assistant: Yes.");
+    CHECK(talk(4, 9) == " | assistant: Yes.");
 }
 
 TEST_CASE("a span without texts anywhere shows how it failed, and a call of Claude Code what was logged at its end") {

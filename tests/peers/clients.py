@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The Python of docs/send-traces.md, run as it stands there with the packages of requirements*.txt, and the JavaScript that
-needs the packages of package.json: each example against the real binary and a scripted model.
+needs the packages of package*.json: each example against the real binary and a scripted model.
 
 tests/peers/clients.py [--binary build/release/hone]
 """
@@ -38,16 +38,40 @@ SENT = {
     "Google ADK": ({"invoke_workflow support", "invoke_agent support", "generate_content openai/gpt-4o-mini"}, True),
     "Mastra": ({"invoke_agent support", "model_generation gpt-4o-mini", "agent_step support", "chat gpt-4o-mini", "model_chunk support"}, True),
     "Genkit": ({"generate", "openai/gpt-4o-mini"}, True),
+    "AutoGen": ({"support.on_messages_stream", "OpenAIChatCompletionClient.create", "ChatCompletion"}, True),
+    "DSPy": ({"LM.__call__", "completion"}, True),
+    "smolagents": ({"ToolCallingAgent.run", "Step 1", "Step 2", "OpenAIModel.generate"}, True),
+    "BeeAI": ({"OpenAIChatModel"}, True),
+    "LiteLLM": ({"completion"}, True),
+    "MLflow": ({"Completions"}, True),
+    "Traceloop": ({"openai.chat"}, True),
+    "Traceloop in JavaScript": ({"chat gpt-4o-mini"}, True),
+    "VoltAgent": ({"support", "llm:generateText", "memory.read", "memory.write", "memory.steps.write"}, True),
 }
 # The environments beside the one that runs this.
-ENVIRONMENTS = {"LlamaIndex": "venv-frameworks", "CrewAI": "venv-frameworks", "Google ADK": "venv-adk", "Mastra": "npm", "Genkit": "npm"}
+ENVIRONMENTS = {
+    "LlamaIndex": "venv-frameworks",
+    "CrewAI": "venv-frameworks",
+    "Google ADK": "venv-adk",
+    "Mastra": "npm",
+    "Genkit": "npm",
+    "AutoGen": "venv-agents",
+    "smolagents": "venv-agents",
+    "BeeAI": "venv-beeai",
+    "DSPy": "venv-litellm",
+    "LiteLLM": "venv-litellm",
+    "MLflow": "venv-mlflow",
+    "Traceloop": "venv-traceloop",
+    "Traceloop in JavaScript": "npm-traceloop",
+    "VoltAgent": "npm-voltagent",
+}
 peers = pathlib.Path(sys.prefix).parent
 
 
 def command_of(section, stack):
     """The program that runs the example, and a file for it where its imports are found."""
     environment = peers / ENVIRONMENTS.get(section, "venv")
-    is_npm = environment.name == "npm"
+    is_npm = environment.name.startswith("npm")
     file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".mjs" if is_npm else ".py", dir=environment))
     return ["node" if is_npm else str(environment / "bin/python"), file.name], file
 
@@ -74,7 +98,7 @@ def run_example(server, key, provider, section, code):
     before = provider.tokens()
     with contextlib.ExitStack() as stack:
         command, file = command_of(section, stack)
-        file.write(sent_here(code, server.url).replace('"my-app"', f'"{project}"'))
+        file.write(sent_here(code, server.url).replace("my-app", project))
         file.flush()
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     if ran.returncode != 0:
@@ -92,7 +116,9 @@ def run_example(server, key, provider, section, code):
 
 def check(binary):
     """How many examples sent what they should, and how many did not."""
-    found = {section: code for language in ("python", "js peers") for section, code in blocks(language) if section in SENT}
+    found = {section: code for section, code in blocks("python") if section in SENT}
+    for section, code in blocks("js peers"):
+        found[f"{section} in JavaScript" if section in found else section] = code
     passed = failed = 0
     with contextlib.ExitStack() as stack:
         server, provider = stack.enter_context(Server(pathlib.Path(binary))), Provider(stack)

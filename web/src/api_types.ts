@@ -1633,7 +1633,7 @@ export interface Message {
   tool_calls: ToolCall[];
 }
 
-export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
+export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "first_token_p50" | "first_token_p95" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
 
 export interface MetricBucketView {
   /** Start of the bucket. */
@@ -3183,6 +3183,8 @@ export interface SpanPayload {
   version: string;
   finish_reason: string;
   exception_message: string;
+  /** From the start to the first token; 0: not known. */
+  first_token_ns: number;
   input: string;
   input_mime: string;
   output: string;
@@ -3218,6 +3220,8 @@ export interface SpanRow {
   provider: string;
   tokens: TokenCounts;
   cost_micro_usd: number;
+  /** The same, exactly. */
+  cost_nano_usd: number;
   user_id: string;
   /** The chat session. */
   session_id: string;
@@ -3404,6 +3408,8 @@ export interface TraceRow {
   errors: number;
   tokens: number;
   cost_micro_usd: number;
+  /** The same, exactly. */
+  cost_nano_usd: number;
 }
 
 export interface TraceSkeleton {

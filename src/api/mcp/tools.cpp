@@ -233,8 +233,8 @@ struct GetSeries {
     static constexpr std::tuple fields{
         Field{"project", &GetSeries::project, "Id or name; the run's own if not given."},
         Field{"metrics", &GetSeries::metrics,
-              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, tokens, cost, traces; separated by "
-              "commas."},
+              "count, errors, error_rate, latency_p50, latency_p95, latency_p99, first_token_p50, first_token_p95, "
+              "tokens, cost, traces; separated by commas."},
         Field{"bucket", &GetSeries::bucket, "5m, 1h, 1d; 0s: one bucket."},
         Field{"group_by", &GetSeries::group_by, "A filter field such as model or name."},
         Field{"filter", &GetSeries::filter, "Only spans that match."},

@@ -14,15 +14,19 @@ namespace {
 
 constexpr double notable = 0.05; // smaller differences are noise to a reader
 
+bool is_duration(std::string_view metric) {
+    return metric.starts_with("latency") || metric.starts_with("first_token");
+}
+
 bool is_worse_when_more(std::string_view metric) {
-    return metric.starts_with("error") || metric.starts_with("latency") || metric == "cost";
+    return metric.starts_with("error") || is_duration(metric) || metric == "cost";
 }
 
 } // namespace
 
 std::string metric_text(std::string_view metric, double value) {
     if (!std::isfinite(value)) return "-";
-    if (metric.starts_with("latency")) return duration_text(static_cast<int64_t>(std::clamp(value, -9e18, 9e18)));
+    if (is_duration(metric)) return duration_text(static_cast<int64_t>(std::clamp(value, -9e18, 9e18)));
     if (metric == "cost") return money_text(static_cast<int64_t>(std::clamp(value * 1e6, -9e18, 9e18)));
     if (metric == "error_rate" || metric == "eval_rate") return share_text(value);
     if (metric == "eval_score") return json::print(json::Value(std::round(value * 1000) / 1000));

@@ -88,6 +88,12 @@ constexpr std::string_view part_sql =
     "reached', 'too many requests', 'overloaded_error', 'insufficient_quota', 'resource_exhausted']), 2, kind = "
     "'tool', 0, {}, 1, 3)";
 
+// A model call that two instrumentations saw: the inner span shows that it failed, the outer one also why.
+constexpr std::string_view silent_twin_sql =
+    "(kind = 'llm' AND exception_message = '' AND status_message = '' AND (trace_id, parent_id) IN (SELECT trace_id, "
+    "toString(span_id) FROM hone.spans WHERE {0} AND status = 'error' AND kind = 'llm' AND (exception_message != '' OR "
+    "status_message != '')))";
+
 // The clusters of all parts, queried once.
 Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& survey) {
     if (survey.clusters()) return survey.clusters();
@@ -98,12 +104,14 @@ Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& s
         "tool_name, '') AS tool, exception_type, trace_id, start_ns, "
         "exception_message != '' AS in_exception, if(exception_message != '', exception_message, status_message) AS "
         "whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', rightUTF8(whole, 800)), "
-        "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND (trace_id, toString(span_id)) NOT IN "
-        "(SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND parent_id != '')) GROUP BY "
+        "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND NOT {3} AND (trace_id, "
+        "toString(span_id)) NOT IN (SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND "
+        "parent_id != '' AND NOT {3})) GROUP BY "
         "part, tool, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, "
         "'[0-9]+', "
         "'0') AS pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
-        in_both, fmt::format(fmt::runtime(part_sql), unreadable_types), most_names);
+        in_both, fmt::format(fmt::runtime(part_sql), unreadable_types), most_names,
+        fmt::format(fmt::runtime(silent_twin_sql), in_both));
     std::map<FailedPart, std::map<Key, Cluster>> parts;
     TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;

@@ -54,6 +54,7 @@ std::string key_of(const SampledSpan& span, const Cause& cause) {
 
 // The name of the tool, where its span has another one: frameworks name such spans after themselves.
 const std::string& place_name(const SampledSpan& span) {
+    if (!span.tool_around.empty()) return span.tool_around;
     return span.kind == "tool" && !span.tool.empty() ? span.tool : span.name;
 }
 
@@ -94,7 +95,7 @@ void add_failure(Cluster& cluster, const SampledTrace& trace, const Failed& fail
     cluster.ids.push_back(span.span_id);
     if (std::find(cluster.names.begin(), cluster.names.end(), span.name) == cluster.names.end())
         cluster.names.push_back(span.name);
-    if (place_name(span) == span.name)
+    if (span.kind != "tool" || place_name(span) == span.name)
         cluster.by_tool = false;
     else if (std::find(cluster.tools.begin(), cluster.tools.end(), span.tool) == cluster.tools.end())
         cluster.tools.push_back(span.tool);
@@ -142,15 +143,28 @@ bool is_evidence(const std::vector<const Failed*>& failures) {
 
 } // namespace
 
+namespace {
+
+// A model call that two instrumentations saw: the inner span shows that it failed, the outer one also why.
+bool is_silent_twin(const SampledTrace& trace, size_t span) {
+    const SampledSpan& inner = trace.spans[span];
+    if (inner.kind != "llm" || !inner.message.empty() || inner.parent == SampledTrace::none) return false;
+    const SampledSpan& outer = trace.spans[inner.parent];
+    return outer.kind == "llm" && outer.failed && !outer.message.empty();
+}
+
+} // namespace
+
 bool is_origin(const SampledTrace& trace, size_t span) {
-    if (!trace.spans[span].failed) return false;
+    if (!trace.spans[span].failed || is_silent_twin(trace, span)) return false;
     const auto& children = trace.spans[span].children;
-    return std::none_of(children.begin(), children.end(), [&](size_t child) { return trace.spans[child].failed; });
+    return std::none_of(children.begin(), children.end(),
+                        [&](size_t child) { return trace.spans[child].failed && !is_silent_twin(trace, child); });
 }
 
 FailedPart part_of(const SampledSpan& span) {
     if (is_provider_limit(span.exception, span.message)) return FailedPart::limits;
-    if (span.kind == "tool") return FailedPart::tools;
+    if (span.kind == "tool" || !span.tool_around.empty()) return FailedPart::tools;
     return is_unreadable_type(span.exception) ? FailedPart::unreadable : FailedPart::others;
 }
 

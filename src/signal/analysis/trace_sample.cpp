@@ -191,6 +191,8 @@ void SampledTrace::link() {
         if (found == by_id.end() || found->second == i) continue;
         spans[i].parent = found->second;
         spans[found->second].children.push_back(i);
+        const SampledSpan& parent = spans[found->second];
+        if (spans[i].kind == "chain" && parent.kind == "tool" && !parent.failed) spans[i].tool_around = parent.tool;
     }
 }
 

@@ -35,6 +35,7 @@ struct SampledSpan {
     // Filled in by SampledTrace::link.
     size_t parent = static_cast<size_t>(-1); // index; none of a root
     std::vector<size_t> children{};          // by start
+    std::string tool_around{};               // of a phase of a tool's call that has a span of its own: the tool
 };
 
 struct SampledTrace {

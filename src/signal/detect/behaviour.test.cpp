@@ -333,6 +333,39 @@ TEST_CASE("a tool whose span has another name is known by its own") {
     CHECK(found[1].name == "search");
 }
 
+TEST_CASE("a failed phase of a tool's call is a failure of the tool") {
+    Builder build;
+    for (int i = 0; i < 2; ++i) {
+        build.trace().add(-1, "interaction", "agent");
+        build.add(0, "claude_code.tool", "tool").tool = "lookup_order";
+        build.fail(build.add(1, "claude_code.tool.execution", "chain"), "ToolError", "no such order");
+    }
+    const auto found = small_clusters(build.done(), FailedPart::tools);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].name == "lookup_order");
+    CHECK(found[0].traces == 2);
+    const Candidate candidate = candidate_of(found[0], Detector::tool_failure, "fails");
+    CHECK(candidate.title == "lookup_order fails: no such order");
+    CHECK(candidate.filter.find(R"(name = "claude_code.tool.execution")") != std::string::npos);
+    CHECK(candidate.filter.find("tool in") == std::string::npos); // the phase does not name its tool
+    CHECK(small_clusters(build.sample, FailedPart::others).empty());
+}
+
+TEST_CASE("of a failed call that two instrumentations saw, the span that has the reason counts") {
+    Builder build;
+    for (int i = 0; i < 2; ++i) {
+        build.trace().add(-1, "agent", "agent");
+        SampledSpan& outer = build.add(0, "Messages", "llm");
+        outer.end_ns = 100;
+        build.fail(outer, "APIError", "the model is down");
+        build.fail(build.add(1, "anthropic.messages.create", "llm"), "APIError", "");
+    }
+    const auto found = small_clusters(build.done(), FailedPart::others);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].name == "Messages");
+    CHECK(found[0].spans == 2);
+}
+
 TEST_CASE("a title has the name as spans have it where there is only one") {
     Builder build;
     build.trace().add(-1, "agent", "agent");

@@ -1,8 +1,10 @@
-// Spans that became slower than in the time before: as a whole (median), or in their slow tail.
+// Spans that became slower than in the time before: as a whole (median), in their slow tail, or to their first token.
 #include "signal/analysis/shifts.h"
 #include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
 #include "signal/text/message_template.h"
+
+#include <set>
 
 namespace hone::signal {
 
@@ -45,9 +47,30 @@ Candidate slower(const Compared& compared, double before, double after, std::str
     return candidate;
 }
 
+// What a person waits for: the first words of a response. Names that are slower as a whole are reported already.
+Result<> detect_first_token(Survey& survey, const std::set<std::string>& reported, std::vector<Candidate>& found) {
+    const auto all = TRY(compare_names(survey, "first_token_ns", "status != 'error' AND first_token_ns > 0",
+                                       "start_ns < {from:Int64}", "start_ns >= {from:Int64}"));
+    for (const Compared& compared : all) {
+        const Shift shift = compare(compared.before, compared.after);
+        if (reported.contains(compared.name) || !is_clearly_greater(shift, compared, least_ratio, least_difference_ns))
+            continue;
+        const double threshold = std::max(compared.before.quantile(0.9), shift.before);
+        Candidate candidate =
+            slower(compared, shift.before, shift.after, "median time to the first token", threshold, shift.z);
+        candidate.title += " to its first token";
+        candidate.filter = fmt::format("name = {} and first_token > {}ms", quote_filter(compared.name),
+                                       static_cast<int64_t>(threshold / 1e6));
+        candidate.about = "first_token|" + compared.name;
+        found.push_back(std::move(candidate));
+    }
+    return {};
+}
+
 } // namespace
 
 Result<> detect_latency(Survey& survey, std::vector<Candidate>& found) {
+    const size_t before_all = found.size();
     const auto all = TRY(compare_names(survey, "duration_ns", "status != 'error'", "start_ns < {from:Int64}",
                                        "start_ns >= {from:Int64}"));
     for (const Compared& compared : all) {
@@ -67,7 +90,9 @@ Result<> detect_latency(Survey& survey, std::vector<Candidate>& found) {
             share_of(many, compared.after.count()) >= 0.08)
             found.push_back(slower(compared, before, after, "95th percentile of the duration", before * 1.5, z));
     }
-    return {};
+    std::set<std::string> reported;
+    for (size_t i = before_all; i < found.size(); ++i) reported.insert(found[i].subject);
+    return detect_first_token(survey, reported, found);
 }
 
 } // namespace hone::signal

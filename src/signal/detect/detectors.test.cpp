@@ -210,6 +210,38 @@ TEST_CASE("busy hours that are slow every day, and traffic that grows, are no fi
     for (const uint64_t seed : {21, 22}) CHECK(joined(titles(corpus_with(Detector::reported, seed, 0.6, 1.3))) == "");
 }
 
+TEST_CASE("a model that starts to respond later is found, though its calls take as long as before") {
+    fixture();
+    const int64_t now = to_ns(fixture().clock.now());
+    otlp::Batch batch;
+    batch.resources.emplace_back();
+    batch.scopes.emplace_back();
+    const int count = 1200;
+    for (int i = 0; i < count; ++i) {
+        otlp::Span span;
+        span.trace_id = batch.keep(fmt::format("slow-start-{:05}", i));
+        span.span_id = batch.keep(fmt::format("s{:07}", i));
+        span.name = "chat";
+        span.start_ns = static_cast<uint64_t>(now - (count - i) * (72 * hour_ns / count));
+        span.end_ns = span.start_ns + 4'000'000'000 + static_cast<uint64_t>(i * 37 % 100) * 5'000'000;
+        span.attributes.push_back({"openinference.span.kind", {std::string_view("LLM")}});
+        span.attributes.push_back({"llm.model_name", {std::string_view("gpt-4o")}});
+        const int64_t milliseconds = (i < count * 2 / 3 ? 300 : 1200) + i * 53 % 60;
+        span.attributes.push_back({"ttft_ms", {milliseconds}});
+        batch.spans.push_back(std::move(span));
+    }
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "slowstart").ok());
+    fixture().wait();
+    const Findings findings = look_at("slowstart", 24, 48, now);
+    INFO(joined(titles(findings)));
+    REQUIRE(findings.candidates.size() == 1);
+    const Candidate& candidate = findings.candidates.front();
+    CHECK(candidate.detector == Detector::latency_regression);
+    CHECK(candidate.title.ends_with("slower to its first token"));
+    CHECK(candidate.filter.find("first_token > ") != std::string::npos);
+    CHECK(telemetry::parse_filter(candidate.filter).ok());
+}
+
 TEST_CASE("a project without spans, or with a window that is none") {
     fixture().store();
     CHECK(look_at("nothing", 24, 72, to_ns(fixture().clock.now())).candidates.empty());

@@ -44,6 +44,8 @@ constexpr ConventionKey genai_keys[] = {
     {"gen_ai.tool.call.result", Fact::output},
     {"gen_ai.system_instructions", Fact::system_text},
     {"gen_ai.tool.definitions", Fact::tools},
+    {"gen_ai.retrieval.documents", Fact::output},
+    {"gen_ai.retrieval.query.text", Fact::input},
     {"gen_ai.response.time_to_first_chunk", Fact::first_token_seconds},
     {"gen_ai.client.operation.time_to_first_chunk", Fact::first_token_seconds},
     {"gen_ai.server.time_to_first_token", Fact::first_token_seconds},

@@ -22,10 +22,13 @@ constexpr ConventionKey langfuse_keys[] = {
     {"langfuse.observation.status_message", Fact::status_message},
     {"langfuse.observation.completion_start_time", Fact::first_token_time},
     {"langfuse.session.id", Fact::session},
+    {"langfuse.observation.metadata.langfuse_session_id", Fact::session},
     {"langfuse.user.id", Fact::user},
+    {"langfuse.observation.metadata.langfuse_user_id", Fact::user},
     {"langfuse.release", Fact::version},
     {"langfuse.version", Fact::version},
     {"langfuse.trace.tags", Fact::tags},
+    {"langfuse.observation.metadata.langfuse_tags", Fact::tags},
 };
 
 void complete_langfuse(const KnownAttributes& known, Draft& draft) {

@@ -36,6 +36,8 @@ constexpr ConventionKey openinference_keys[] = {
     {"llm.invocation_parameters", Fact::parameters},
     {"metadata", Fact::metadata},
     {"tag.tags", Fact::tags},
+    {"metadata.tags", Fact::tags}, // of the span processor for Vercel's AI SDK, which spreads the metadata
+    {"metadata.ai.response.msToFirstChunk", Fact::first_token_milliseconds},
 };
 
 // The id that starts the provider's response: {"id":"msg_1",…}.
@@ -64,6 +66,7 @@ void complete_openinference(const KnownAttributes& known, Draft& draft) {
 
 } // namespace
 
-const Convention openinference_convention{"OpenInference", openinference_keys, complete_openinference};
+const Convention openinference_convention{
+    "OpenInference", openinference_keys, complete_openinference, {}, {"metadata."}};
 
 } // namespace hone::telemetry

@@ -1,5 +1,6 @@
 // Traceloop's SDKs and OpenLLMetry: workflows, tasks and tools around GenAI's keys; `llm.*` before 2024.
 #include "telemetry/span/convention.h"
+#include "telemetry/span/message_json.h"
 
 namespace hone::telemetry {
 
@@ -18,6 +19,7 @@ constexpr ConventionKey traceloop_keys[] = {
     {"traceloop.association.properties.thread_id", Fact::session},
     {"traceloop.association.properties.user_id", Fact::user},
     {"traceloop.association.properties.userId", Fact::user},
+    {"gen_ai.user", Fact::user},
     {"llm.usage.prompt_tokens", Fact::input_tokens},
     {"llm.usage.completion_tokens", Fact::output_tokens},
     {"llm.usage.total_tokens", Fact::total_tokens},
@@ -28,7 +30,14 @@ constexpr ConventionKey traceloop_keys[] = {
 };
 
 void complete_traceloop(const KnownAttributes& known, Draft& draft) {
-    if (draft.span.kind == SpanKind::tool) fill(draft.span.tool_name, known.text_of("traceloop.entity.name"));
+    Span& span = draft.span;
+    if (span.kind == SpanKind::tool && span.tool_name.empty()) {
+        // LangChain's classes of tools share one name; the result has the tool's own.
+        const std::string_view result = known.text_of("traceloop.entity.output");
+        if (result.find("\"tool_call_id\"") != std::string_view::npos)
+            span.tool_name = draft.batch.keep(read_tool_of_result(result));
+        fill(span.tool_name, known.text_of("traceloop.entity.name"));
+    }
     // The JavaScript instrumentation counts Anthropic's caches beside the input, and its total leaves them out.
     if (draft.scope == "@traceloop/instrumentation-anthropic") {
         draft.usage.separate = true;

@@ -29,8 +29,17 @@ constexpr ConventionKey voltagent_keys[] = {
     {"conversation.id", Fact::session},
 };
 
+constexpr std::string_view voltagent_scope = "@voltagent/";
+
+// Its types of spans are many: guardrails, workflows and their steps, middleware.
+void complete_voltagent(const KnownAttributes& known, Draft& draft) {
+    if (draft.span.kind == SpanKind::unknown && draft.scope.starts_with(voltagent_scope) &&
+        (known.get("span.type") || known.get("entity.type")))
+        draft.span.kind = SpanKind::chain;
+}
+
 } // namespace
 
-const Convention voltagent_convention{"VoltAgent", voltagent_keys};
+const Convention voltagent_convention{"VoltAgent", voltagent_keys, complete_voltagent, voltagent_scope};
 
 } // namespace hone::telemetry

@@ -73,7 +73,9 @@ private:
         made.resource = m_record.resource;
         made.scope = m_record.scope;
         made.end_ns = m_event.time_ns;
-        const auto duration = static_cast<uint64_t>(log_count(m_event, "duration_ms")) * 1'000'000;
+        constexpr int64_t longest_ms = 1'000'000'000'000;
+        const auto duration =
+            static_cast<uint64_t>(std::min(log_count(m_event, "duration_ms"), longest_ms)) * 1'000'000;
         made.start_ns = m_event.time_ns - std::min(duration, m_event.time_ns - 1);
         put(made, "openinference.span.kind", kind);
         put(made, "session.id", log_text(m_event, "session.id"));

@@ -72,8 +72,8 @@ public:
 
     Result<> resolve(ProjectDirectory& directory, std::string_view space, std::string_view header) {
         std::map<std::string, ProjectRef, std::less<>> known;
-        for (const otlp::Resource& resource : m_batch.resources) {
-            const std::string name(truncate_utf8(header.empty() ? project_name(resource) : trim(header), 200));
+        for (uint32_t resource = 0; resource < m_batch.resources.size(); ++resource) {
+            const std::string name(truncate_utf8(header.empty() ? project_name(m_batch, resource) : trim(header), 200));
             auto found = known.find(name);
             if (found == known.end()) found = known.emplace(name, TRY(directory.resolve(space, name))).first;
             m_projects.push_back(found->second);

@@ -35,7 +35,6 @@ IngestResponse send_logs(Fixture& f, std::string_view project, const std::string
 void settle(Fixture& f) {
     f.wait();
     REQUIRE(f.telemetry->parts().wait_joined(60s));
-    f.wait();
 }
 
 SpanPayload payload_of(Fixture& f, const std::string& project, uint64_t trace, uint64_t span) {
@@ -85,6 +84,51 @@ TEST_CASE("a log record is shown on its span, whatever arrives first, and also w
         CHECK(f.ledger(project).log_records == 1);
         check_balance(f.ledger(project));
     }
+}
+
+TEST_CASE("a join ends when the span can be read with its log records") {
+    Fixture& f = fixture();
+    for (uint64_t id = 1; id <= 10; ++id) {
+        f.send_json("joined", request({{17, id, 0, base_ns, 1'000'000, "chat m", "", 0}}));
+        f.wait();
+        send_logs(f, "joined",
+                  logs_request(log_record(17, id, "gen_ai.client.inference.operation.details", details_attributes)));
+        REQUIRE(f.telemetry->parts().wait_joined(60s));
+        CHECK(conversation_text(payload_of(f, "joined", 17, id)) ==
+              "user: Where is my order? | assistant: It is on its way.");
+    }
+    settle(f);
+    CHECK(count_spans("joined") == 10);
+}
+
+TEST_CASE("a call whose response id arrives in a log record counts once, whatever arrives first") {
+    Fixture& f = fixture();
+    // Two instrumentations saw the call; only the log record of one of them names the response.
+    const std::string sdk = text_attribute("gen_ai.operation.name", "chat") + "," +
+                            text_attribute("gen_ai.response.id", "answer-1") + "," +
+                            number_attribute("gen_ai.usage.input_tokens", 12);
+    const std::string other =
+        text_attribute("gen_ai.operation.name", "chat") + "," + number_attribute("gen_ai.usage.input_tokens", 12);
+    const std::string details = logs_request(log_record(18, 3, "gen_ai.client.inference.operation.details",
+                                                        text_attribute("gen_ai.response.id", "answer-1")));
+    std::vector<int> order{0, 1, 2};
+    do {
+        const std::string project = "named" + std::to_string(order[0]) + std::to_string(order[1]);
+        for (const int one : order) {
+            if (one == 0) f.send_json(project, request({{18, 2, 1, base_ns, 1'000'000, "chat m", sdk, 0}}));
+            if (one == 1) f.send_json(project, request({{18, 3, 1, base_ns, 1'000'000, "chat m", other, 0}}));
+            if (one == 2) send_logs(f, project, details);
+            settle(f);
+        }
+        ListSpans list;
+        list.scope = scope_of(project);
+        const auto page = f.store().list_spans(list);
+        REQUIRE(page.ok());
+        int64_t tokens = 0;
+        for (const SpanRow& row : page.value().spans) tokens += row.tokens.total();
+        CHECK(page.value().spans.size() == 2);
+        CHECK(tokens == 12);
+    } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_CASE("GenAI's older events, one per message, become messages") {

@@ -125,13 +125,15 @@ void add_log_parts(otlp::Batch& batch, otlp::Span& span, const std::vector<std::
     // By time, whatever order the requests came in.
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& a, const Event& b) { return a.time_ns < b.time_ns; });
+    uint32_t dropped = 0;
     for (Event& event : events) {
         if (event.name == operation_details) fill_from_details(batch, span, event);
         if (span.events.size() < limits.events)
             span.events.push_back(std::move(event));
         else
-            span.dropped_events++;
+            ++dropped;
     }
+    span.dropped_events = std::max(span.dropped_events, dropped); // the same when they are merged again
     fill_from_claude_code(span);
 }
 

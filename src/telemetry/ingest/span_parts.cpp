@@ -174,18 +174,15 @@ bool SpanParts::wait_joined(Duration most) {
     return true;
 }
 
-bool SpanParts::await_trace(const std::string& project, std::string_view trace_id, Duration most) {
+void SpanParts::await_trace(const std::string& project, std::string_view trace_id, Duration most) {
     const auto until = std::chrono::steady_clock::now() + most;
     const auto is_of_trace = [&](const SpanKey& key) { return key.trace_id == trace_id && key.project == project; };
     Lock lock(m_mutex);
-    bool was_pending = false;
     while (std::any_of(m_joining.begin(), m_joining.end(), is_of_trace) ||
            (m_request && std::any_of(m_request->keys.begin(), m_request->keys.end(), is_of_trace))) {
-        was_pending = true;
         if (std::chrono::steady_clock::now() >= until) break;
         m_requested.wait_until(m_mutex, until);
     }
-    return was_pending;
 }
 
 std::vector<SpanKey> SpanParts::recent_logs(Duration within) const {

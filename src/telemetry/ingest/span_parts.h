@@ -66,10 +66,10 @@ public:
     void request_join(std::vector<SpanKey> keys, uint64_t sequence);
     // All requests that wait, as one; nothing when stop is requested. Calling it again ends the one before.
     std::optional<JoinRequest> next_request(std::stop_token stop);
-    // Until no request waits and none is worked on; false when the time is over.
+    // Until no request waits and none is worked on: joined spans can be read. False when the time is over.
     bool wait_joined(Duration most);
-    // The same for the spans of one trace. Whether there was anything to wait for.
-    bool await_trace(const std::string& project, std::string_view trace_id, Duration most);
+    // The same for the spans of one trace.
+    void await_trace(const std::string& project, std::string_view trace_id, Duration most);
     // Keys of log records that arrived within this time.
     std::vector<SpanKey> recent_logs(Duration within) const;
 

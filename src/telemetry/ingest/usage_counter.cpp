@@ -194,11 +194,21 @@ bool UsageCounter::is_counted(const std::string& trace, uint64_t span) {
     return call && call->is_counted;
 }
 
+// The span has another response now, and is no copy of this one.
+void UsageCounter::leave_response(uint64_t response, const std::string& trace, uint64_t span) {
+    m_copies.erase({trace, span});
+    const auto places = m_responses.find(response);
+    if (places == m_responses.end()) return;
+    std::erase_if(places->second, [&](const Place& place) { return place.span == span && place.trace == trace; });
+    if (places->second.empty()) m_responses.erase(places);
+}
+
 void UsageCounter::put(const std::string& trace, const Call& call) {
     const auto [place, is_new] = m_traces.try_emplace(trace);
     if (is_new) m_order.push_back(trace);
     if (Call* known = find(place->second, call.span)) {
         if (known->response != 0) m_changed_responses.insert(known->response);
+        if (known->response != call.response) leave_response(known->response, trace, call.span);
         *known = call;
     } else {
         place->second.calls.push_back(call);

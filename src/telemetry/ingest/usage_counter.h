@@ -82,6 +82,7 @@ private:
     };
 
     Call* find(Trace& trace, uint64_t span);
+    void leave_response(uint64_t response, const std::string& trace, uint64_t span);
     void settle_response(uint64_t response);
     void settle_trace(const std::string& name, Trace& trace, std::vector<Change>& changes);
 

@@ -99,6 +99,30 @@ TEST_CASE("each model call counts once, in whatever order and pieces its spans a
     }
 }
 
+TEST_CASE("a span that is sent again with another response counts as that one") {
+    for (const bool other_is_higher : {false, true}) { // responses are settled in the order of their numbers
+        const uint64_t shared = 50, other = other_is_higher ? 51 : 49;
+        UsageCounter counter;
+        counter.put("a", model_call(1, 0, 100, shared));
+        counter.put("a", model_call(2, 0, 100, shared));
+        counter.settle();
+        CHECK(!counter.is_counted("a", 2));
+        counter.put("a", model_call(2, 0, 100, other));
+        counter.settle();
+        CHECK(counter.is_counted("a", 1));
+        CHECK(counter.is_counted("a", 2));
+        counter.put("a", model_call(3, 0, 100, other));
+        counter.settle();
+        CHECK(counter.is_counted("a", 2));
+        CHECK(!counter.is_counted("a", 3));
+        counter.put("a", model_call(1, 0, 100, other));
+        counter.settle();
+        CHECK(counter.is_counted("a", 1));
+        CHECK(!counter.is_counted("a", 2));
+        CHECK(!counter.is_counted("a", 3));
+    }
+}
+
 TEST_CASE("traces over the limit are dropped, oldest first, and can be requested") {
     UsageCounter counter(10);
     CHECK(!counter.may_be_forgotten("trace 0"));

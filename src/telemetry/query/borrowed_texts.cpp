@@ -80,6 +80,31 @@ const Lender* same_call(const std::vector<Lender>& lenders, const SpanRow& row) 
     return nullptr;
 }
 
+// The step around a model call, where frameworks put the request: its only call, and texts that are messages.
+const Lender* step_around(const std::vector<Lender>& lenders, const SpanRow& row) {
+    const Lender* step = nullptr;
+    for (const Lender& lender : lenders) {
+        if (lender.span_id == row.parent_id && lender.kind == SpanKind::chain && lender.has_input) step = &lender;
+        if (lender.parent_id == row.parent_id && lender.kind == SpanKind::llm && lender.span_id != row.span_id)
+            return nullptr;
+    }
+    return step;
+}
+
+Result<bool> borrow_from_step(ClickHouse& engine, const std::string& project, const std::vector<Lender>& lenders,
+                              SpanPayload& payload) {
+    const Lender* step = step_around(lenders, payload.row);
+    if (!step) return false;
+    std::string input = TRY(text_of_lender(engine, project, payload.row.trace_id, step->span_id, "input"));
+    if (read_messages(input, "user").empty()) return false;
+    payload.input = std::move(input);
+    payload.input_mime = "application/json";
+    if (!payload.output.empty()) return true;
+    payload.output = TRY(text_of_lender(engine, project, payload.row.trace_id, step->span_id, "output"));
+    payload.output_mime = payload.output.starts_with('{') ? "application/json" : "text/plain";
+    return true;
+}
+
 // The same call in another trace, by its response.
 Result<> borrow_elsewhere(ClickHouse& engine, const std::string& project, SpanPayload& payload) {
     constexpr int64_t hour = 3'600'000'000'000;
@@ -188,15 +213,23 @@ std::string words_of(std::string_view text, std::string_view role) {
     return std::string(text);
 }
 
+void add_borrowed_messages(const SpanPayload& payload, Conversation& conversation) {
+    if (payload.row.kind != SpanKind::llm) return;
+    if (conversation.input.empty()) conversation.input = read_messages(payload.input, "user");
+    if (conversation.output.empty()) conversation.output = read_messages(payload.output, "assistant");
+}
+
 Result<> borrow_texts(ClickHouse& engine, const std::string& project, SpanPayload& payload) {
     const SpanKind kind = payload.row.kind;
     const bool is_frame = kind == SpanKind::agent || kind == SpanKind::chain || kind == SpanKind::unknown;
-    if ((!is_frame && kind != SpanKind::llm) || !payload.input.empty() || !payload.output.empty()) return {};
+    if ((!is_frame && kind != SpanKind::llm) || !payload.input.empty()) return {};
+    if (!payload.output.empty() && (kind != SpanKind::llm || payload.row.parent_id.empty())) return {};
     const std::string& trace = payload.row.trace_id;
     std::vector<Lender> lenders = TRY(lenders_of(engine, project, trace));
     if (kind == SpanKind::llm) {
-        const Lender* lender = same_call(lenders, payload.row);
+        const Lender* lender = payload.output.empty() ? same_call(lenders, payload.row) : nullptr;
         if (!lender) {
+            if (TRY(borrow_from_step(engine, project, lenders, payload)) || !payload.output.empty()) return {};
             if (TRY(borrow_from_claude_code(engine, project, payload))) return {};
             TRY(borrow_elsewhere(engine, project, payload));
             if (payload.input.empty() && payload.output.empty()) show_failure(payload);

@@ -5,6 +5,7 @@
 #include "telemetry/query/retention.h"
 #include "telemetry/store_fixture.h"
 
+#include <cmath>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <set>
@@ -290,6 +291,19 @@ TEST_CASE("metadata, tags and the time to the first token are filter fields in e
     CHECK(count_matching("labels", "first_token > 800ms") == 1);
     CHECK(count_matching("labels", "first_token > 0 and first_token < 800ms") == 0);
     CHECK(filter_error("metadata = 1") == "column 10: expected a key: metadata[\"…\"]");
+    Series series;
+    series.scope = scope_of("labels");
+    series.metrics = {Metric::first_token_p50, Metric::first_token_p95};
+    series.bucket = Duration(0);
+    series.group_by = "name";
+    const auto points = f.store().series(series);
+    REQUIRE(points.ok());
+    REQUIRE(points.value().size() == 3);
+    CHECK(points.value()[0].values == std::vector<double>{9e8, 9e8});
+    CHECK(std::isnan(points.value()[1].values[0])); // does not report it
+    const auto payload = f.store().span_payload("project_labels", hex_number(1, 32), hex_number(1, 16));
+    REQUIRE(payload.ok());
+    CHECK(payload.value().first_token_ns == 900'000'000);
 }
 
 TEST_CASE("lists of a dense project show the same as a list of everything, page by page") {

@@ -60,6 +60,10 @@ std::string metric_expression(Metric metric, EvalTarget target) {
         return "toFloat64(quantile(0.99)(duration_ns))";
     case Metric::latency_mean:
         return "avg(duration_ns)";
+    case Metric::first_token_p50: // of the spans that report it
+        return "toFloat64(quantileIf(0.5)(first_token_ns, first_token_ns > 0))";
+    case Metric::first_token_p95:
+        return "toFloat64(quantileIf(0.95)(first_token_ns, first_token_ns > 0))";
     case Metric::tokens:
         return "toFloat64(sum" + std::string(all_tokens) + ")";
     case Metric::cost:

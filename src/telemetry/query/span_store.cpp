@@ -50,6 +50,7 @@ constexpr std::tuple payload_columns{
     BinaryColumn{"version", &SpanPayload::version},
     BinaryColumn{"finish_reason", &SpanPayload::finish_reason},
     BinaryColumn{"exception_message", &SpanPayload::exception_message},
+    BinaryColumn{"first_token_ns", &SpanPayload::first_token_ns},
     BinaryColumn{"truncated",
                  [](SpanPayload& payload, BinaryReader& reader) {
                      for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left)

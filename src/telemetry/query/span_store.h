@@ -80,6 +80,7 @@ struct SpanPayload {
     std::string version;
     std::string finish_reason;
     std::string exception_message;
+    int64_t first_token_ns = 0; // from the start to the first token; 0: not known
     std::vector<std::string> truncated;
     std::string input, input_mime, output, output_mime;
     std::string attributes, resource, scope, events, links, wire; // JSON texts, lossless
@@ -138,6 +139,8 @@ enum class Metric {
     latency_p95,
     latency_p99,
     latency_mean,
+    first_token_p50,
+    first_token_p95,
     tokens,
     cost,
     traces,
@@ -152,11 +155,20 @@ constexpr auto enum_names(Metric) {
                       EnumName{Metric::latency_p95, "latency_p95"},
                       EnumName{Metric::latency_p99, "latency_p99"},
                       EnumName{Metric::latency_mean, "latency_mean"},
+                      EnumName{Metric::first_token_p50, "first_token_p50"},
+                      EnumName{Metric::first_token_p95, "first_token_p95"},
                       EnumName{Metric::tokens, "tokens"},
                       EnumName{Metric::cost, "cost"},
                       EnumName{Metric::traces, "traces"},
                       EnumName{Metric::eval_rate, "eval_rate"},
                       EnumName{Metric::eval_score, "eval_score"}};
+}
+
+// Nanoseconds, which people write in milliseconds and seconds.
+constexpr bool is_duration(Metric metric) {
+    using enum Metric;
+    return metric == latency_p50 || metric == latency_p95 || metric == latency_p99 || metric == latency_mean ||
+           metric == first_token_p50 || metric == first_token_p95;
 }
 
 struct Series {

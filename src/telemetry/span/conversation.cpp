@@ -37,6 +37,7 @@ struct FlatMessage {
     Message message;
     std::map<size_t, std::string> parts;
     std::map<size_t, ToolCall> calls;
+    std::map<size_t, ToolCall> part_calls; // the same calls among the parts, or the only ones
 };
 using FlatMessages = std::map<size_t, FlatMessage>;
 
@@ -58,7 +59,9 @@ void set_call_field(ToolCall& call, std::string_view field, const otlp::Value& v
 }
 
 void set_part_field(FlatMessage& flat, size_t index, std::string_view field, const otlp::Value& value) {
-    if (field == "message_content.text" || field == "message_content.reasoning" || field == "text")
+    if (field.starts_with("tool_call."))
+        set_call_field(flat.part_calls[index], field, value);
+    else if (field == "message_content.text" || field == "message_content.reasoning" || field == "text")
         flat.parts[index] = plain_text(value);
     else if (field.starts_with("message_content.image") ||
              (field == "message_content.type" && value.text() && *value.text() == "image"))
@@ -121,7 +124,7 @@ std::vector<Message> finish(FlatMessages&& flat, std::string_view default_role) 
         if (message.role == "user" && !message.tool_call_id.empty()) message.role = "tool"; // Anthropic's results
         if (message.role == "tool" && message.content.starts_with("{\"type\""))
             if (auto text = unwrap_tool_result(message.content)) message.content = *std::move(text);
-        for (auto& [call_index, call] : entry.calls)
+        for (auto& [call_index, call] : entry.calls.empty() ? entry.part_calls : entry.calls)
             if (!call.name.empty() || !call.arguments.empty()) message.tool_calls.push_back(std::move(call));
         messages.push_back(std::move(message));
     }
@@ -178,12 +181,21 @@ struct Flattened {
         } else if (take(key, "reranker.input_documents.")) {
             if (take_index(key, index)) set_document_field(reranked_input[index], key, value);
         } else if (take(key, "llm.tools.")) {
-            if (take_index(key, index)) tools[index] = plain_text(value);
+            if (take_index(key, index)) set_tool_field(index, key, value);
         } else if (take(key, "llm.request.functions.")) {
             if (take_index(key, index)) set_function_field(functions[index], key, value);
         } else if (take(key, "llm.prompt_template.")) {
             set_template_field(key, value);
         }
+    }
+
+    // The whole schema, or its parts.
+    void set_tool_field(size_t index, std::string_view field, const otlp::Value& value) {
+        take(field, "tool.");
+        if (field == "name" || field == "description" || field == "parameters")
+            set_function_field(functions[index], field, value);
+        else
+            tools[index] = plain_text(value);
     }
 
     static void set_function_field(FlatTool& tool, std::string_view field, const otlp::Value& value) {
@@ -362,10 +374,14 @@ void add_tools(const KnownAttributes& known, Conversation& result) {
     });
 }
 
-bool is_tool_span(const KnownAttributes& known) {
-    return known.any(Fact::kind, [](std::string_view, const otlp::Value& value) {
-        return value.text() && kind_of_name(without_quotes(*value.text())) == SpanKind::tool;
-    }) || known.get("ai.toolCall.name");
+// By the first attribute that states one.
+SpanKind kind_of(const KnownAttributes& known) {
+    SpanKind kind = SpanKind::unknown;
+    known.any(Fact::kind, [&](std::string_view, const otlp::Value& value) {
+        if (const auto* text = value.text()) kind = kind_of_name(without_quotes(*text));
+        return kind != SpanKind::unknown;
+    });
+    return kind == SpanKind::unknown && known.get("ai.toolCall.name") ? SpanKind::tool : kind;
 }
 
 } // namespace
@@ -397,7 +413,12 @@ Conversation derive_conversation(const otlp::Span& span) {
     if (result.tools.empty()) add_tools(known, result);
     result.input = finish(std::move(flat.input), "user");
     result.output = finish(std::move(flat.output), "assistant");
-    if (is_tool_span(known)) { // arguments and a result; a tool may well return messages, which are no conversation
+    const SpanKind kind = kind_of(known);
+    if (kind == SpanKind::retriever || kind == SpanKind::reranker) { // its texts are a query and documents
+        if (result.documents.empty()) result.documents = read_documents(known.text(Fact::output));
+        return result;
+    }
+    if (kind == SpanKind::tool) { // arguments and a result; a tool may well return messages, which are no conversation
         complete_messages(result.input, {});
         complete_messages(result.output, {});
         return result;

@@ -112,6 +112,10 @@ std::optional<std::string> unwrapped(const dom::element& value, int depth) {
     for (const char* name : {"data", "kwargs"}) // LangChain's ToolMessage
         if (const auto inner = object_member(object, name); inner && (type == "tool" || type == "constructor"))
             if (const auto content = member(*inner, "content")) return result_text(*content, depth + 1);
+    if (type.empty() && object.size() == 1) // {"output": the message}
+        for (const char* name : {"output", "outputs", "result"})
+            if (const auto inner = member(object, name); inner && inner->is_object())
+                return unwrapped(*inner, depth + 1);
     if (const auto content = member(object, "content"))
         if (type == "tool" || object.at_key("tool_call_id").error() == simdjson::SUCCESS ||
             object.at_key("isError").error() == simdjson::SUCCESS ||
@@ -127,10 +131,33 @@ std::string result_text(const dom::element& value, int depth) {
 
 // One entry of a list of messages may hold several: an assistant's calls, the tools' results, the words that follow.
 struct Reading {
+    std::vector<Message> before; // steps that are complete: words or calls follow their tools' results
     Message main;
     std::vector<Message> results;
-    std::string text_before_calls;
+    bool ends_with_calls = false; // by its reason to stop: the words come before the calls
 };
+
+// Words or a call after the results of tools begin the next step of the same entry.
+void begin_step(Reading& reading) {
+    if (reading.results.empty()) return;
+    Message& main = reading.main;
+    if (!is_blank(main)) reading.before.push_back({main.role, std::move(main.content), {}, std::move(main.tool_calls)});
+    for (Message& result : reading.results) reading.before.push_back(std::move(result));
+    reading.results.clear();
+    main.content.clear();
+    main.tool_calls.clear();
+}
+
+void add_words(Reading& reading, std::string_view words) {
+    if (words.empty()) return;
+    begin_step(reading);
+    add_line(reading.main.content, words);
+}
+
+void add_call(Reading& reading, ToolCall call) {
+    begin_step(reading);
+    reading.main.tool_calls.push_back(std::move(call));
+}
 
 void add_result(Reading& reading, const dom::object& object, std::initializer_list<const char*> names) {
     Message message;
@@ -155,7 +182,7 @@ std::string media_name(const dom::object& object, std::string_view type) {
 bool read_named_part(const dom::object& object, Reading& reading) {
     for (const char* name : {"function_call", "functionCall", "toolRequest", "toolUse"})
         if (const auto call = object_member(object, name)) {
-            reading.main.tool_calls.push_back(read_tool_call(*call));
+            add_call(reading, read_tool_call(*call));
             return true;
         }
     for (const char* name : {"function_response", "functionResponse", "toolResponse", "toolResult"})
@@ -165,32 +192,31 @@ bool read_named_part(const dom::object& object, Reading& reading) {
         }
     for (const char* name : {"inline_data", "inlineData", "file_data", "fileData", "media", "blob"})
         if (const auto media = object_member(object, name)) {
-            add_line(reading.main.content, media_name(*media, {}));
+            add_words(reading, media_name(*media, {}));
             return true;
         }
     return false;
 }
 
 void read_part(const dom::element& part, Reading& reading) {
-    std::string& content = reading.main.content;
     dom::object object;
-    if (part.get(object) != simdjson::SUCCESS) return add_line(content, text_or_json(part));
+    if (part.get(object) != simdjson::SUCCESS) return add_words(reading, text_or_json(part));
     const std::string_view type = text_member(object, "type");
     if (is_one_of(type, {"tool_call", "tool-call", "tool_use", "function_call"})) {
-        reading.main.tool_calls.push_back(read_tool_call(object));
+        add_call(reading, read_tool_call(object));
     } else if (is_one_of(type, {"tool_call_response", "tool-result", "tool_result", "tool-error"})) {
         add_result(reading, object, {"response", "result", "output", "error", "content"});
     } else if (type.starts_with("image") || type.starts_with("audio") || type == "input_image" || type == "file" ||
                type == "input_file" || type == "blob" || type == "uri" || type == "document") {
-        add_line(content, media_name(object, type.starts_with("image") || type == "input_image" ? "image"
-                                             : type.starts_with("audio")                        ? "audio"
-                                                                                                : "file"));
+        add_words(reading, media_name(object, type.starts_with("image") || type == "input_image" ? "image"
+                                              : type.starts_with("audio")                        ? "audio"
+                                                                                                 : "file"));
     } else if (const std::string text = first_text(object, {"text", "content", "refusal", "thinking", "reasoning"});
                !text.empty()) {
-        add_line(content, text);
+        add_words(reading, text);
     } else if (!read_named_part(object, reading) && !type.empty() &&
                !is_one_of(type, {"text", "output_text", "input_text", "refusal", "reasoning", "thinking"})) {
-        add_line(content, "[" + std::string(type) + "]");
+        add_words(reading, "[" + std::string(type) + "]");
     }
 }
 
@@ -217,11 +243,14 @@ void add_calls(const dom::object& object, Reading& reading) {
             for (const dom::element& entry : calls)
                 if (dom::object call; entry.get(call) == simdjson::SUCCESS) {
                     ToolCall made = read_tool_call(call);
-                    const auto& known = reading.main.tool_calls;
-                    const bool is_known = std::any_of(known.begin(), known.end(), [&](const ToolCall& other) {
-                        return !made.id.empty() && other.id == made.id;
-                    });
-                    if (!is_known) reading.main.tool_calls.push_back(std::move(made));
+                    const auto has_it = [&](const Message& message) {
+                        const auto& known = message.tool_calls;
+                        return std::any_of(known.begin(), known.end(), [&](const ToolCall& other) {
+                            return !made.id.empty() && other.id == made.id;
+                        });
+                    };
+                    if (!has_it(reading.main) && std::none_of(reading.before.begin(), reading.before.end(), has_it))
+                        reading.main.tool_calls.push_back(std::move(made));
                 }
     if (const auto call = object_member(object, "function_call"); call && reading.main.tool_calls.empty())
         if (!text_member(*call, "name").empty()) reading.main.tool_calls.push_back(read_tool_call(*call));
@@ -233,6 +262,11 @@ void push(std::vector<Message>& messages, Message message) {
 
 void finish_message(Reading&& reading, std::vector<Message>& messages) {
     Message& main = reading.main;
+    const bool is_one_step = reading.before.empty();
+    for (Message& message : reading.before) {
+        if (message.role != "tool") message.role = main.role; // which was named after its parts were read
+        push(messages, std::move(message));
+    }
     if (reading.results.empty()) {
         if (main.role == "tool" || main.tool_call_id.empty()) return push(messages, std::move(main));
         main.role = "tool";
@@ -240,8 +274,10 @@ void finish_message(Reading&& reading, std::vector<Message>& messages) {
     }
     if (reading.results.size() == 1 && reading.results[0].tool_call_id.empty())
         reading.results[0].tool_call_id = main.tool_call_id;
-    Message words{main.role, std::move(main.content), {}, {}};
-    if (!main.tool_calls.empty()) push(messages, Message{main.role, {}, {}, std::move(main.tool_calls)});
+    // Frameworks that put a whole run into one message list its answer first, though it was written last.
+    Message words{main.role, {}, {}, {}};
+    if (is_one_step && !reading.ends_with_calls) std::swap(words.content, main.content);
+    push(messages, Message{main.role, std::move(main.content), {}, std::move(main.tool_calls)});
     for (Message& result : reading.results) push(messages, std::move(result));
     if (main.role != "tool") push(messages, std::move(words));
 }
@@ -250,10 +286,12 @@ void read_message(const dom::object& object, std::string_view role, std::vector<
     Reading reading;
     reading.main.role = role;
     reading.main.tool_call_id = first_text(object, {"tool_call_id", "toolCallId"});
+    for (const char* name : {"finish_reason", "finishReason", "stop_reason"})
+        if (finish_reason_name(text_member(object, name)) == "tool_calls") reading.ends_with_calls = true;
     for (const char* name : {"content", "parts", "text"}) {
         const auto content = member(object, name);
         if (!content) continue;
-        const bool had_text = !reading.main.content.empty();
+        const bool had_text = !reading.main.content.empty() || !reading.before.empty();
         if (had_text && std::string_view(name) == "text") continue;
         read_content(*content, reading);
     }
@@ -510,6 +548,82 @@ std::optional<std::string> unwrap_tool_result(std::string_view json) {
     ParsedText parsed;
     if (!parsed.parse(json)) return std::nullopt;
     return unwrapped(parsed.root, 0);
+}
+
+namespace {
+
+// The name of LangChain's ToolMessage, also inside {"output":…}.
+std::string tool_of_message(const dom::object& object, int depth) {
+    for (const char* name : {"output", "outputs", "result"})
+        if (const auto inner = object_member(object, name); inner && depth < 3)
+            if (std::string found = tool_of_message(*inner, depth + 1); !found.empty()) return found;
+    const std::string_view type = text_member(object, "type");
+    if (type == "tool" || object.at_key("tool_call_id").error() == simdjson::SUCCESS)
+        if (const auto name = text_member(object, "name"); !name.empty()) return std::string(name);
+    for (const char* inner : {"kwargs", "data"})
+        if (const auto fields = object_member(object, inner); fields && (type == "constructor" || type == "tool"))
+            return std::string(text_member(*fields, "name"));
+    return {};
+}
+
+// The text of a document: a text, Gemini's and Genkit's parts, or the object that LangChain and LlamaIndex keep it in.
+std::string text_of_document(const dom::object& object) {
+    for (const char* name : {"page_content", "pageContent", "content", "text", "document"}) {
+        const auto value = member(object, name);
+        if (!value) continue;
+        Reading reading;
+        read_content(*value, reading);
+        if (!reading.main.content.empty()) return std::move(reading.main.content);
+    }
+    return {};
+}
+
+std::optional<double> score_of_document(const dom::object& object) {
+    double score = 0;
+    for (const char* name : {"score", "relevance_score", "similarity", "relevanceScore"})
+        if (object.at_key(name).get(score) == simdjson::SUCCESS) return score;
+    return std::nullopt;
+}
+
+void read_documents_of(const dom::element& value, int depth, std::vector<Document>& documents) {
+    if (depth > 6 || documents.size() >= most_messages) return;
+    if (dom::array list; value.get(list) == simdjson::SUCCESS) {
+        for (const dom::element& entry : list) read_documents_of(entry, depth + 1, documents);
+        return;
+    }
+    dom::object object;
+    if (value.get(object) != simdjson::SUCCESS) return;
+    for (const char* name : {"documents", "output", "outputs", "results", "nodes", "docs", "kwargs", "node"})
+        if (const auto inner = member(object, name); inner && (inner->is_array() || inner->is_object())) {
+            const size_t before = documents.size();
+            read_documents_of(*inner, depth + 1, documents);
+            if (documents.size() == before + 1 && !documents.back().score)
+                documents.back().score = score_of_document(object); // beside the node
+            if (documents.size() > before) return;
+        }
+    Document document;
+    document.content = text_of_document(object);
+    document.id = first_text(object, {"id", "document_id", "id_", "node_id"});
+    document.score = score_of_document(object);
+    if (const auto metadata = object_member(object, "metadata")) document.metadata = simdjson::minify(*metadata);
+    // Without its text the score shows that it is one.
+    if (!document.content.empty() || (!document.id.empty() && document.score)) documents.push_back(std::move(document));
+}
+
+} // namespace
+
+std::string read_tool_of_result(std::string_view json) {
+    ParsedText parsed;
+    dom::object object;
+    if (!json.starts_with('{') || !parsed.parse(json) || parsed.root.get(object) != simdjson::SUCCESS) return {};
+    return tool_of_message(object, 0);
+}
+
+std::vector<Document> read_documents(std::string_view json) {
+    std::vector<Document> documents;
+    ParsedText parsed;
+    if (parsed.parse(json)) read_documents_of(parsed.root, 0, documents);
+    return documents;
 }
 
 std::string read_system_text(std::string_view json) {

@@ -26,6 +26,10 @@ std::vector<std::string> read_tool_definitions(std::string_view json);
 // The text inside a tool's result that a framework wrapped: a LangChain message, MCP's list of parts, Vercel's
 // {"type","value"}. Nothing for any other JSON.
 std::optional<std::string> unwrap_tool_result(std::string_view json);
+// The tool that a wrapped result names; empty: none.
+std::string read_tool_of_result(std::string_view json);
+// Documents that a retriever returned: LangChain's, LlamaIndex', Genkit's, OpenTelemetry's, alone or in lists.
+std::vector<Document> read_documents(std::string_view json);
 // System text of a request: {"system":…}, {"instructions":…}, {"config":{"system_instruction":…}}.
 std::string read_system_text(std::string_view json);
 

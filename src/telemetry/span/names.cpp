@@ -139,9 +139,10 @@ std::string_view without_quotes(std::string_view text) {
 std::string provider_name(std::string_view provider) {
     const std::string word = lowercase_ascii(provider);
     if (const auto name = find_start(provider_starts, word); !name.empty()) return std::string(name);
+    std::string name = word.substr(0, word.find('.'));
     for (const std::string_view none : no_providers)
-        if (word == none) return {};
-    return word.substr(0, word.find('.'));
+        if (name == none) return {};
+    return name;
 }
 
 std::string_view provider_of_model(std::string_view model) {

@@ -77,6 +77,13 @@ struct FoundPayload {
     std::string_view key;
 };
 
+// A list of messages without a word: what another attribute has, or the spans around, is shown instead.
+bool says_nothing(std::string_view key, std::string_view text) {
+    constexpr size_t longest = 200; // more than the frame around no words
+    return text.size() <= longest && (key == "gen_ai.output.messages" || key == "gen_ai.input.messages") &&
+           text.starts_with('[') && read_messages(text, "user").empty();
+}
+
 // The first attribute of the field: a text as it is, or decoded if it is one JSON string; anything else as JSON text.
 FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fact fact, std::string_view mime) {
     FoundPayload found;
@@ -88,9 +95,11 @@ FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fac
             found.text = batch.keep(std::move(json));
             return true;
         }
-        if (text->empty() || *text == "{}") return false;
+        if (text->empty() || *text == "{}" || says_nothing(key, *text)) return false;
         found = {*text, key};
-        const bool may_be_quotation = key.ends_with(".value") && mime != "application/json";
+        // OpenInference's texts can be quotations; one with escaped quotes was encoded.
+        const bool may_be_quotation = (key == "input.value" || key == "output.value") && mime != "application/json" &&
+                                      text->find('\\') == std::string_view::npos;
         if (text->front() == '"' && !may_be_quotation)
             if (auto decoded = decode_json_string(*text)) found = {batch.keep(*std::move(decoded)), {}};
         return true;
@@ -381,6 +390,8 @@ Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices) 
     read_metadata(known, draft);
     read_tags(known, draft);
     correct_kind(draft);
+    if (draft.span.documents == 0 && draft.span.kind == SpanKind::retriever && draft.span.output.size() > 2)
+        draft.span.documents = static_cast<uint32_t>(read_documents(draft.span.output).size());
     complete_names(draft);
     read_exception(known, draft);
     complete_texts(batch, draft.span, known);
@@ -393,6 +404,16 @@ std::string_view project_name(const otlp::Resource& resource) {
     for (const std::string_view key : {"openinference.project.name", "service.name"})
         if (const auto name = trim(resource_text(resource, key)); !name.empty()) return name;
     return "default";
+}
+
+std::string_view project_name(const otlp::Batch& batch, uint32_t resource) {
+    const std::string_view name = project_name(batch.resources[resource]);
+    if (name != "default" && !name.starts_with("unknown_service")) return name;
+    const auto span = std::find_if(batch.spans.begin(), batch.spans.end(),
+                                   [&](const otlp::Span& one) { return one.resource == resource; });
+    if (span == batch.spans.end()) return name;
+    const otlp::Value* project = otlp::find(span->attributes, "langsmith.trace.session_name");
+    return project && project->text() && !trim(*project->text()).empty() ? trim(*project->text()) : name;
 }
 
 } // namespace hone::telemetry

@@ -225,3 +225,20 @@ TEST_CASE("the project is the resource's project name, else its service, else de
     resource.attributes.push_back({"openinference.project.name", {std::string_view("bot")}});
     CHECK(project_name(resource) == "bot");
 }
+
+TEST_CASE("a span names the project of a sender without a name") {
+    otlp::Batch batch;
+    batch.resources.resize(2);
+    batch.resources[0].attributes.push_back({"service.name", {std::string_view("unknown_service:node")}});
+    batch.resources[1].attributes.push_back({"service.name", {std::string_view("shop")}});
+    for (const uint32_t resource : {0, 1}) {
+        otlp::Span span;
+        span.resource = resource;
+        span.attributes.push_back({"langsmith.trace.session_name", {std::string_view("bot")}});
+        batch.spans.push_back(std::move(span));
+    }
+    CHECK(project_name(batch, 0) == "bot");
+    CHECK(project_name(batch, 1) == "shop");
+    batch.spans.clear();
+    CHECK(project_name(batch, 0) == "unknown_service:node");
+}

@@ -24,8 +24,9 @@ struct SeriesQuery : SpanRange {
         span_range_fields(),
         std::tuple{
             Field{"metrics", &SeriesQuery::metrics,
-                  "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, cost, "
-                  "traces, eval_rate, eval_score; several, separated by commas; count if not given."},
+                  "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, first_token_p50, "
+                  "first_token_p95, tokens, cost, traces, eval_rate, eval_score; several, separated by commas; count "
+                  "if not given."},
             Field{"bucket", &SeriesQuery::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one bucket."},
             Field{"group_by", &SeriesQuery::group_by, "A filter field like model, or attributes[\"key\"]."},
             Field{"groups", &SeriesQuery::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},

@@ -29,6 +29,7 @@ SpanRow view_of(const telemetry::SpanRow& row) {
     view.tokens = {row.tokens.input,  row.tokens.cache_read, row.tokens.cache_write,
                    row.tokens.output, row.tokens.reasoning,  row.tokens.total()};
     view.cost_micro_usd = to_micro(row.cost_nano_usd);
+    view.cost_nano_usd = row.cost_nano_usd;
     view.user_id = row.user_id;
     view.session_id = row.chat_session;
     view.tool_name = row.tool_name;

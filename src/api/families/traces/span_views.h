@@ -59,6 +59,7 @@ struct SpanRow {
     std::string provider;
     TokenCounts tokens;
     int64_t cost_micro_usd = 0;
+    int64_t cost_nano_usd = 0;
     std::string user_id;
     std::string session_id;
     std::string tool_name;
@@ -78,6 +79,7 @@ struct SpanRow {
         Field{"provider", &SpanRow::provider, ""},
         Field{"tokens", &SpanRow::tokens, ""},
         Field{"cost_micro_usd", &SpanRow::cost_micro_usd, ""},
+        Field{"cost_nano_usd", &SpanRow::cost_nano_usd, "The same, exactly."},
         Field{"user_id", &SpanRow::user_id, ""},
         Field{"session_id", &SpanRow::session_id, "The chat session."},
         Field{"tool_name", &SpanRow::tool_name, ""},

@@ -5,6 +5,7 @@
 #include "api/core/shapes.h"
 #include "api/families/traces/span_views.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/query/borrowed_texts.h"
 #include "telemetry/query/trace_texts.h"
 
 namespace hone::api {
@@ -61,6 +62,7 @@ struct TraceRow {
     int64_t errors = 0;
     int64_t tokens = 0;
     int64_t cost_micro_usd = 0;
+    int64_t cost_nano_usd = 0;
     static constexpr std::tuple fields{
         Field{"trace_id", &TraceRow::trace_id, "32 hexadecimal digits."},
         Field{"root_name", &TraceRow::root_name, "Name of the root, or of the earliest span."},
@@ -73,6 +75,7 @@ struct TraceRow {
         Field{"errors", &TraceRow::errors, "Spans that failed."},
         Field{"tokens", &TraceRow::tokens, ""},
         Field{"cost_micro_usd", &TraceRow::cost_micro_usd, ""},
+        Field{"cost_nano_usd", &TraceRow::cost_nano_usd, "The same, exactly."},
     };
 };
 
@@ -142,6 +145,7 @@ struct SpanPayload {
     std::string version;
     std::string finish_reason;
     std::string exception_message;
+    int64_t first_token_ns = 0;
     std::string input;
     std::string input_mime;
     std::string output;
@@ -158,6 +162,7 @@ struct SpanPayload {
         Field{"version", &SpanPayload::version, "Version of the service."},
         Field{"finish_reason", &SpanPayload::finish_reason, ""},
         Field{"exception_message", &SpanPayload::exception_message, ""},
+        Field{"first_token_ns", &SpanPayload::first_token_ns, "From the start to the first token; 0: not known."},
         Field{"input", &SpanPayload::input, ""},
         Field{"input_mime", &SpanPayload::input_mime, ""},
         Field{"output", &SpanPayload::output, ""},
@@ -232,7 +237,9 @@ telemetry::Conversation conversation_of(const telemetry::SpanPayload& payload) {
             if (read.ok()) event.attributes = std::move(read).value();
             span.events.push_back(std::move(event));
         }
-    return telemetry::derive_conversation(span);
+    telemetry::Conversation conversation = telemetry::derive_conversation(span);
+    telemetry::add_borrowed_messages(payload, conversation);
+    return conversation;
 }
 
 } // namespace
@@ -248,7 +255,8 @@ TraceRow view_of(const telemetry::TraceRow& row) {
             row.spans,
             row.errors,
             row.tokens,
-            to_micro(row.cost_nano_usd)};
+            to_micro(row.cost_nano_usd),
+            row.cost_nano_usd};
 }
 
 SessionRow view_of(const telemetry::SessionRow& row) {
@@ -276,6 +284,7 @@ SpanPayload view_of(telemetry::SpanPayload payload) {
     view.version = std::move(payload.version);
     view.finish_reason = std::move(payload.finish_reason);
     view.exception_message = std::move(payload.exception_message);
+    view.first_token_ns = payload.first_token_ns;
     view.input = std::move(payload.input);
     view.input_mime = std::move(payload.input_mime);
     view.output = std::move(payload.output);

@@ -163,8 +163,9 @@ std::vector<Command> series_commands() {
         options.end(),
         {{.name = "--metrics",
           .value = "NAMES",
-          .doc = "With commas: count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, tokens, "
-                 "cost, traces, eval_rate, eval_score. Default: count,errors,latency_p95,tokens,cost."},
+          .doc = "With commas: count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, "
+                 "first_token_p50, first_token_p95, tokens, cost, traces, eval_rate, eval_score. Default: "
+                 "count,errors,latency_p95,tokens,cost."},
          {.name = "--bucket", .value = "DURATION", .doc = "Duration of one bar. Default: about 60 bars."},
          {.name = "--group-by",
           .value = "FIELD",

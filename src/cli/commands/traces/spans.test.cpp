@@ -15,9 +15,9 @@ constexpr const char* one_trace =
 
 constexpr const char* skeleton = R"({"data":{"is_cut":false,"spans":[
  {"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00000000000000a1","parent_id":"","name":"agent","kind":"agent","status":"ok",
-  "start_time":"2026-11-15T11:59:00.000000000Z","duration_ns":2000000000,"model":"","tokens":{"total":0},"cost_micro_usd":0},
+  "start_time":"2026-11-15T11:59:00.000000000Z","duration_ns":2000000000,"model":"","tokens":{"total":0},"cost_micro_usd":0,"cost_nano_usd":0},
  {"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","span_id":"00000000000000a2","parent_id":"00000000000000a1","name":"answer","kind":"llm","status":"error",
-  "start_time":"2026-11-15T11:59:01.000000000Z","duration_ns":1000000000,"model":"gpt-4o","tokens":{"total":1500},"cost_micro_usd":4200}]}})";
+  "start_time":"2026-11-15T11:59:01.000000000Z","duration_ns":1000000000,"model":"gpt-4o","tokens":{"total":1500},"cost_micro_usd":4200,"cost_nano_usd":4200000}]}})";
 
 struct SpanWorld {
     ScriptedServer server;

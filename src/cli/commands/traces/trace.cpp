@@ -35,12 +35,12 @@ std::string title_line(const Context& context, const json::Array& rows, const Wa
     for (const auto& row : rows) {
         errors += text_of(row, "status") == "error";
         tokens += number_of(row, "tokens.total");
-        cost += number_of(row, "cost_micro_usd");
+        cost += number_of(row, "cost_nano_usd");
     }
     std::string text = duration_text(waterfall.end_ns - waterfall.start_ns) + " · " + std::to_string(rows.size()) +
                        (rows.size() == 1 ? " span" : " spans");
     if (tokens > 0) text += " · " + count_text(tokens) + " tokens";
-    if (cost > 0) text += " · " + money_text(cost);
+    if (cost > 0) text += " · " + money_text((cost + 500) / 1000);
     if (errors > 0)
         text +=
             " · " + context.console.paint(Style::red, std::to_string(errors) + (errors == 1 ? " error" : " errors"));

@@ -1,7 +1,17 @@
 // The difference between two numbers: as text, and whether it is better or worse.
 
 /** Metrics where more is worse; more of the others is neither. */
-const worse_when_more = ["errors", "error_rate", "latency_p50", "latency_p95", "latency_p99", "latency_mean", "cost"];
+const worse_when_more = [
+  "errors",
+  "error_rate",
+  "latency_p50",
+  "latency_p95",
+  "latency_p99",
+  "latency_mean",
+  "first_token_p50",
+  "first_token_p95",
+  "cost",
+];
 /** Smaller differences are ignored. */
 const notable = 0.05;
 

@@ -38,6 +38,7 @@ test("durations keep two units at most and never show 60 seconds", () => {
 
 test("very small amounts of money show what they are", () => {
   expect([46, 1, 123, 999, 1000].map(money)).toEqual(["$0.000046", "$0.000001", "$0.00012", "$0.0010", "$0.0010"]);
+  expect([46.35, 0.16, 0.001].map(money)).toEqual(["$0.000046", "$0.00000016", "$0.000000001"]);
 });
 
 test("small amounts of money have four digits", () => {

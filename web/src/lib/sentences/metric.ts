@@ -28,6 +28,8 @@ const metrics: Record<string, MetricInfo> = {
   latency_p95: latency("latency p95"),
   latency_p99: latency("latency p99"),
   latency_mean: latency("mean latency"),
+  first_token_p50: latency("first token p50"),
+  first_token_p95: latency("first token p95"),
   tokens: { title: "tokens", unit: "tokens", scale: 1, text: plain },
   cost: { title: "cost", unit: "US dollars", scale: 1, text: usd },
   eval_rate: { title: "share of an eval label", unit: "%", scale: 0.01, text: percent },

@@ -34,6 +34,7 @@ function span(
     provider: "",
     tokens: { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0, total: 0 },
     cost_micro_usd: 0,
+    cost_nano_usd: 0,
     user_id: "",
     session_id: "",
     tool_name: "",

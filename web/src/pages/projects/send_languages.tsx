@@ -20,14 +20,20 @@ const frameworks = [
   "CrewAI",
   "Google ADK",
   "Pydantic AI",
+  "AutoGen",
+  "DSPy",
+  "smolagents",
+  "BeeAI",
+  "LiteLLM",
   "Vercel AI SDK",
   "Vercel AI SDK 5 and 6",
   "Mastra",
   "Genkit",
+  "VoltAgent",
   "Claude Code",
   "OpenInference",
 ];
-const products = ["Langfuse", "LangSmith"];
+const products = ["Langfuse", "LangSmith", "Traceloop", "MLflow"];
 const more = ["Go", "Java", "Collector", "curl"];
 const chosen = stored_signal("send_language", "Environment variables");
 const sections = code_blocks(document);

@@ -30,7 +30,7 @@ function Turn({ row, text, project }: { row: TraceRow; text: TraceTextView | nul
         <span class="faint">
           {span_duration(row.duration_ns)}
           {row.tokens > 0 && ` · ${short_count(row.tokens)} tokens`}
-          {row.cost_micro_usd > 0 && ` · ${money(row.cost_micro_usd)}`}
+          {row.cost_nano_usd > 0 && ` · ${money(row.cost_nano_usd / 1000)}`}
         </span>
         <Time time={row.start_time} />
       </div>

@@ -254,7 +254,9 @@ function SpanFacts({ node, payload }: { node: TreeSpan; payload: SpanPayload | u
         {short_count(span.tokens.total)} <span class="faint">{token_text(span)}</span>
       </span>,
     ]);
-  if (span.cost_micro_usd > 0) rows.push(["Cost", money(span.cost_micro_usd)]);
+  if (payload && payload.first_token_ns > 0)
+    rows.push(["First token", `after ${span_duration(payload.first_token_ns)}`]);
+  if (span.cost_nano_usd > 0) rows.push(["Cost", money(span.cost_nano_usd / 1000)]);
   if (span.tool_name !== "") rows.push(["Tool", span.tool_name]);
   if (span.service !== "") rows.push(["Service", `${span.service} ${payload?.version ?? ""}`]);
   if (span.user_id !== "") rows.push(["User", span.user_id]);

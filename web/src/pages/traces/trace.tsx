@@ -43,7 +43,7 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
   let session = "";
   for (const { span } of tree.spans) {
     tokens += span.tokens.total;
-    cost += span.cost_micro_usd;
+    cost += span.cost_nano_usd / 1000;
     session ||= span.session_id;
   }
   return (
@@ -54,7 +54,7 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
       </span>
       <span>{plural(tree.spans.length, "span")}</span>
       {tokens > 0 && <span title={exact_count(tokens)}>{short_count(tokens)} tokens</span>}
-      {cost > 0 && <span title={`$${cost / 1e6}`}>{money(cost)}</span>}
+      {cost > 0 && <span title={`$${Number((cost / 1e6).toFixed(9))}`}>{money(cost)}</span>}
       <Time time={root.start_time} />
       {session !== "" && (
         <a href={chat_session_page(project, session)} title="All traces of this chat session">

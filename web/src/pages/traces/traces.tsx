@@ -149,7 +149,7 @@ function columns_of(
       width: "76px",
       align: "right",
       wide: true,
-      cell: (row) => <Amount value={row.cost_micro_usd} text={money} exact={`$${row.cost_micro_usd / 1e6}`} />,
+      cell: (row) => <Amount value={row.cost_nano_usd / 1000} text={money} exact={`$${row.cost_nano_usd / 1e9}`} />,
     },
     {
       id: "session",

@@ -117,7 +117,7 @@ function draw_row(props: RowProps) {
         {span.tokens.total > 0 ? short_count(span.tokens.total) : ""}
       </div>
       <div role="gridcell" tabIndex={-1} class="span-number cost">
-        {span.cost_micro_usd > 0 ? money(span.cost_micro_usd) : ""}
+        {span.cost_nano_usd > 0 ? money(span.cost_nano_usd / 1000) : ""}
       </div>
       <div role="gridcell" tabIndex={-1} class="span-time">
         <span class="span-bar" style={{ left: `${left}%`, width: `${Math.max(width, 0.15)}%` }} />
