@@ -40,6 +40,16 @@ def bench(binary, stack, play="exact", examples=3, **more):
     return server, provider, client
 
 
+def traced(client, project, trace):
+    """The spans of a trace, once the engine has them."""
+
+    def spans():
+        answer = client.get(f"/v1/projects/{project}/span_rows?limit=1000")
+        return [row for row in answer.json.get("data") or [] if row["trace_id"] == trace]
+
+    return wait_until(spans, "the call is traced")
+
+
 def prompt_task(**more):
     return {"kind": "prompt", "prompt": "greet"} | more
 
@@ -68,11 +78,7 @@ def test_a_prompt_runs_on_every_example_through_the_gateway_and_is_counted_and_t
     assert KEY not in json.dumps(done) + json.dumps(runs), "the key is visible"
 
     # Each run has its trace in the hidden project of the experiment, with the prompt that made it.
-    def span():
-        answer = client.get(f"/v1/projects/{done['project_name']}/traces/{runs[0]['trace_id']}/spans?limit=10")
-        return answer if answer.status == 200 and answer.json["data"] else None
-
-    found = wait_until(span, "the call is traced").json["data"]
+    found = traced(client, done["project_name"], runs[0]["trace_id"])
     assert len(found) == 1 and found[0]["kind"] == "llm", found
     payload = client.must("GET", f"/v1/projects/{done['project_name']}/traces/{runs[0]['trace_id']}/spans/{found[0]['span_id']}").data
     assert payload["attributes"]["prompt.id"] == done["task"]["prompt"], payload["attributes"]
@@ -135,7 +141,7 @@ def test_a_budget_of_money_stops_and_a_larger_one_continues(binary, stack):
     assert (done["state"], done["successful_runs"]) == ("done", 6), done
     assert provider.get("/_count")["requests"] == 6, "a run was made twice"
     # The budget of the space holds too.
-    client.must("PUT", "/v1/budgets/default", {"tokens_per_day": 1, "cost_micro_usd_per_day": None, "soft_percent": 80})
+    client.must("PUT", "/v1/spaces/default/budget", {"tokens_per_day": 1, "cost_micro_usd_per_day": None, "soft_percent": 80})
     refused = ended(client, start(client, prompt_task(), "tickets"))
     assert refused["state"] == "budget_stopped" and "space" in refused["reason"], refused
 
@@ -239,8 +245,7 @@ def test_the_playground_streams_a_call_with_its_numbers_and_trace(binary, stack)
     assert sum(row["total_tokens"] for row in used) == provider.tokens(), used
     names = [project["name"] for project in client.must("GET", "/v1/projects").data]
     assert "hone-playground" not in names, names
-    path = f"/v1/projects/{answer['project_id']}/traces/{answer['trace_id']}/spans"
-    wait_until(lambda: client.get(path).status == 200 and client.get(path).json["data"], "the call is traced")
+    assert len(traced(client, answer["project_id"], answer["trace_id"])) == 1
     client.must("POST", "/v1/projects", {"name": "shop"})
     chosen = events_of(client, wanted | {"project": "shop"})[-1][1]
     assert chosen["project_id"] == client.must("GET", "/v1/projects/shop").data["id"], chosen

@@ -105,7 +105,7 @@ TEST_CASE("a template that multiplies itself is stopped") {
 
 TEST_CASE("a prompt becomes a request of OpenAI with tools, format and parameters") {
     CHECK(request_of({}) ==
-          R"(openai /openai/v1/chat/completions {"temperature":5E-1,"max_completion_tokens":100,"seed":7,"stop":"END",)"
+          R"(openai /openai/v1/chat/completions {"temperature":0.5,"max_completion_tokens":100,"seed":7,"stop":"END",)"
           R"("model":"gpt-4o","messages":[{"role":"system","content":"Answer about tea."},)"
           R"({"role":"user","content":"why?"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1",)"
           R"("type":"function","function":{"name":"look_up","arguments":"{\"key\":\"a\"}"}}]},)"
@@ -119,7 +119,7 @@ TEST_CASE("a prompt becomes a request of OpenAI with tools, format and parameter
 
 TEST_CASE("another provider gets the parameters that it has too, under its own names") {
     CHECK(request_of({"ANTHROPIC", "claude-x", object_of(R"({"top_k":5,"temperature":null})"), true}) ==
-          R"(anthropic /anthropic/v1/messages {"max_tokens":100,"stop_sequences":["END"],"top_k":5,"model":"claude-x",)"
+          R"(anthropic /anthropic/v1/messages {"top_k":5,"max_tokens":100,"stop_sequences":["END"],"model":"claude-x",)"
           R"("messages":[{"role":"user","content":[{"type":"text","text":"why?"}]},)"
           R"({"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"look_up","input":{"key":"a"}}]},)"
           R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"{\"found\":1}"}]}],)"
@@ -136,7 +136,7 @@ TEST_CASE("another provider gets the parameters that it has too, under its own n
           R"("tools":[{"functionDeclarations":[{"name":"look_up","description":"Finds.",)"
           R"("parameters":{"type":"object","properties":{"key":{"type":"string"}}}}]}],)"
           R"("toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["look_up"]}},)"
-          R"("generationConfig":{"temperature":5E-1,"maxOutputTokens":100,"stopSequences":["END"],)"
+          R"("generationConfig":{"temperature":0.5,"maxOutputTokens":100,"stopSequences":["END"],)"
           R"("responseMimeType":"application/json","responseJsonSchema":{"type":"object"}}})");
 }
 
