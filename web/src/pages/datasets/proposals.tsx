@@ -19,7 +19,9 @@ async function decide(dataset: DatasetView, decision: "accept" | "reject", ids: 
   await api.post(dataset_route(dataset.id, `proposals/${decision}`), { ids }, { space: space.value?.id });
   await reload("proposals/");
   await datasets_changed();
-  toast_done(decision === "accept" ? `${plural(ids.length, "example")} added` : `${plural(ids.length, "proposal")} rejected`);
+  toast_done(
+    decision === "accept" ? `${plural(ids.length, "example")} added` : `${plural(ids.length, "proposal")} rejected`,
+  );
 }
 
 interface ProposalViewProps {
@@ -121,11 +123,7 @@ function ProposalList({ dataset, proposals }: { dataset: DatasetView; proposals:
 
 export function Proposals({ dataset }: { dataset: DatasetView }) {
   const load = use_pages<Proposal>(`proposals/${dataset.id}`, (cursor, signal) =>
-    api.page<Proposal>(
-      dataset_route(dataset.id, "proposals"),
-      { space: space.value?.id, cursor, limit: 100 },
-      signal,
-    ),
+    api.page<Proposal>(dataset_route(dataset.id, "proposals"), { space: space.value?.id, cursor, limit: 100 }, signal),
   );
   return (
     <Data load={load} retry={() => void reload("proposals/")}>

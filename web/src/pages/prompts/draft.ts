@@ -2,7 +2,7 @@
 // turned into the content of a version again.
 
 import type { SpanPayload } from "../../api_types";
-import { content_of, type TemplateMessage } from "./data";
+import { content_of, type TemplateMessage } from "./content";
 
 export const providers = [
   "OPENAI",

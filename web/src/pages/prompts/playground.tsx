@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { DatasetView, PlaygroundAnswer, PromptVersionRow, Skill, SpanPayload } from "../../api_types";
+import type { DatasetView, PromptVersionRow, Skill, SpanPayload } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { duration, exact_count, money, short_count } from "../../lib/format/number";
 import { post_events } from "../../live";
@@ -21,7 +21,7 @@ import { navigate, query } from "../../router";
 import { compare_page, experiment_page, trace_page } from "../addresses";
 import { dataset_route, experiment_route, list_datasets, plain_id } from "../datasets/data";
 import { project_route } from "../projects/data";
-import { prompt_route, prompts_changed } from "./data";
+import { type PlaygroundAnswer, prompt_route, prompts_changed } from "./data";
 import {
   type Draft,
   type DraftMessage,
@@ -292,7 +292,10 @@ async function start_experiment(dataset: string, column: Column, split: string, 
   );
   try {
     const budget = cost.trim() === "" ? {} : { budget_micro_usd: Math.round(Number(cost) * 1e6) };
-    await api.post(experiment_route(made.id, "start"), { task: { kind: "prompt", prompt_version: version }, ...budget });
+    await api.post(experiment_route(made.id, "start"), {
+      task: { kind: "prompt", prompt_version: version },
+      ...budget,
+    });
   } catch (error) {
     // Nothing was run: leave no empty experiment behind.
     await api.delete(experiment_route(made.id), { delete_project: true });
@@ -460,7 +463,12 @@ function Bench({ first, name }: { first: Draft; name: string }) {
   const running = useRef(new Map<number, AbortController>());
   const models = use_models();
   // A closed page ends its calls.
-  useEffect(() => () => running.current.forEach((abort) => abort.abort()), []);
+  useEffect(
+    () => () => {
+      for (const abort of running.current.values()) abort.abort();
+    },
+    [],
+  );
 
   const names = [...new Set(columns.flatMap((column) => variables_of(column.draft)))];
   const change = (id: number, part: Partial<Draft>) =>

@@ -25,8 +25,8 @@ import { experiment_page, playground_page, prompts_page } from "../addresses";
 import { plain_id } from "../datasets/data";
 import { EvalMean } from "../datasets/experiments";
 import { TextDiff } from "../datasets/text_diff";
-import { use_protected_tags } from "./protected_tags";
 import { content_of, message_text, prompt_route, prompts_changed, version_text } from "./data";
+import { use_protected_tags } from "./protected_tags";
 
 const version_route = (id: string, part: string) => `/v1/prompt_versions/${segment(id)}/${part}`;
 

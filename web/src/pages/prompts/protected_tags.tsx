@@ -25,8 +25,8 @@ function ProtectedDialog({ tags, on_close }: { tags: ProtectedPromptTag[]; on_cl
   return (
     <Dialog title="Protected tags" on_close={on_close}>
       <p class="soft">
-        Only admins and owners of the space set, move and remove these tags, in all prompts. A prompt with one of them is
-        deleted only by them.
+        Only admins and owners of the space set, move and remove these tags, in all prompts. A prompt with one of them
+        is deleted only by them.
       </p>
       {tags.length > 0 && (
         <ul class="plain-list" aria-label="Protected tags">
