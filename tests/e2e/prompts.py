@@ -166,7 +166,7 @@ def test_stop_ends_and_resume_completes(binary, stack):
     wait_until(lambda: len(runs_of(client, experiment)) >= 1, "one run is stored")
     client.must("POST", f"/v1/experiments/{experiment}/stop", {})
     assert ended(client, experiment)["state"] == "stopped"
-    wait_until(lambda: client.call("POST", f"/v1/experiments/{experiment}/resume", {}).status in (200, 409), "it resumes")
+    wait_until(lambda: client.call("POST", f"/v1/experiments/{experiment}/resume", {}).status == 200, "it resumes")
     assert ended(client, experiment)["successful_runs"] == 5
 
 
@@ -284,11 +284,11 @@ def test_the_playground_refuses_stops_and_is_bounded(binary, stack):
         open_calls.append((connection, connection.getresponse()))
     wait_until(lambda: provider.get("/_count")["requests"] >= 9, "all calls have reached the model")
     answer = client.post("/v1/playground/run", wanted)
-    assert answer.status in (429, 503) and "too many calls" in answer.text, (answer.status, answer.text)
+    assert answer.status == 429 and "too many calls" in answer.text, (answer.status, answer.text)
     for connection, _ in open_calls:
         connection.close()
-    wait_until(lambda: "longer than" in events_of(client, wanted | {"timeout_ms": 1000})[-1][1]["message"]
-               if client.post("/v1/playground/run", wanted | {"timeout_ms": 1}).status == 400 else None, "places are free again")
+    slow = wanted | {"timeout_ms": 1000}
+    wait_until(lambda: client.post("/v1/playground/run", slow).status == 200, "places are free again")
 
 
 def test_a_protected_tag_is_moved_only_by_those_who_may(binary, stack):

@@ -42,9 +42,9 @@ async function add_model(admin: Person, play: string): Promise<string> {
 }
 
 const column = (page: Page, number: number) => page.getByRole("region", { name: `Column ${number}` });
-const answer = (page: Page, number: number) => page.getByRole("region", { name: `Answer ${number}` });
+const reply = (page: Page, number: number) => page.getByRole("region", { name: `Response ${number}` });
 
-test("two models answer side by side, with tokens, time and traces", async ({ page, admin }) => {
+test("two models respond side by side, with tokens, time and traces", async ({ page, admin }) => {
   const quick = await add_model(admin, "text");
   const slow = await add_model(admin, "trickle");
   await page.goto("/s/default/playground");
@@ -54,10 +54,10 @@ test("two models answer side by side, with tokens, time and traces", async ({ pa
   await page.getByRole("button", { name: "Copy column 1" }).click();
   await column(page, 2).getByLabel("Model").fill(slow);
   await page.getByRole("button", { name: "Run all" }).click();
-  await expect(answer(page, 1)).toContainText("Two words.");
-  await expect(answer(page, 2)).toContainText("Drop after drop after drop.");
-  for (const number of [1, 2]) await expect(answer(page, number)).toContainText("tokens");
-  await expect(answer(page, 1)).toContainText("no price");
+  await expect(reply(page, 1)).toContainText("Two words.");
+  await expect(reply(page, 2)).toContainText("Drop after drop after drop.");
+  for (const number of [1, 2]) await expect(reply(page, number)).toContainText("tokens");
+  await expect(reply(page, 1)).toContainText("no price");
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
   await check_page(page);
   await page.screenshot({ path: "test-results/playground.png", fullPage: true });
@@ -66,7 +66,7 @@ test("two models answer side by side, with tokens, time and traces", async ({ pa
   await page.setViewportSize({ width: 390, height: 844 });
   await page.screenshot({ path: "test-results/playground-phone.png", fullPage: true });
   await page.setViewportSize({ width: 1280, height: 800 });
-  await answer(page, 1).getByRole("link", { name: "trace" }).click();
+  await reply(page, 1).getByRole("link", { name: "trace" }).click();
   await expect(page.getByRole("complementary")).toContainText("Two words.");
 });
 
@@ -75,19 +75,19 @@ test("a missing variable and an unknown model are shown; a stopped call ends", a
   await page.goto("/s/default/playground");
   await column(page, 1).getByLabel("Text of message 1").fill("Hello {{name}}");
   await page.getByRole("button", { name: "Run", exact: true }).first().click();
-  await expect(answer(page, 1)).toContainText("Enter the name of a model");
+  await expect(reply(page, 1)).toContainText("Enter the name of a model");
   await column(page, 1).getByLabel("Model").fill(stuck);
   await page.getByRole("button", { name: "Run", exact: true }).first().click();
-  await expect(answer(page, 1)).toContainText("missing template variable name");
+  await expect(reply(page, 1)).toContainText("missing template variable name");
   await page.getByRole("region", { name: "Variables" }).getByLabel("name").fill("Ada");
   await page.keyboard.press("Control+Enter");
-  await expect(answer(page, 1)).toContainText("running");
+  await expect(reply(page, 1)).toContainText("running");
   await column(page, 1).getByRole("button", { name: "Stop" }).click();
-  await expect(answer(page, 1)).toContainText("stopped");
+  await expect(reply(page, 1)).toContainText("stopped");
   await column(page, 1).getByLabel("Model").fill("no-such-model-anywhere");
   await column(page, 1).getByLabel("Provider").selectOption("ANTHROPIC");
   await column(page, 1).getByRole("button", { name: "Run" }).click();
-  await expect(answer(page, 1)).toContainText("no model skill of this space offers the model");
+  await expect(reply(page, 1)).toContainText("no model skill of this space offers the model");
 });
 
 test("a column is saved as a version and run on a split as an experiment", async ({ page, admin }) => {

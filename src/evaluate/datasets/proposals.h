@@ -59,7 +59,7 @@ struct NewProposal {
     std::optional<std::string> span_id;
     static constexpr std::tuple fields{
         Field{"input", &NewProposal::input, "Input of the example, an object."},
-        Field{"output", &NewProposal::output, "Reference output, an object: what a good answer is."},
+        Field{"output", &NewProposal::output, "Reference output, an object."},
         Field{"metadata", &NewProposal::metadata, "An object."},
         Field{"reason", &NewProposal::reason, "Why it should be in the dataset, for the person who decides."},
         Field{"trace_id", &NewProposal::trace_id, "Trace of the run's project that it comes from."},

@@ -1,5 +1,5 @@
 // Calls of models through the gateway, for experiments and the playground: metered, limited by budgets, traced, with
-// the credential of a model skill that nobody here sees. Implemented by server/.
+// the credential of a model skill that no caller sees. Implemented by server/.
 #pragma once
 
 #include "access/caller.h"
@@ -20,7 +20,7 @@ struct ModelOwner {
     std::optional<int64_t> cost_limit_nano_usd{}; // of all calls of this owner together
 };
 
-struct ModelQuestion {
+struct OutgoingCall {
     PromptRequest request;
     Duration timeout = std::chrono::minutes(10);
     std::vector<std::pair<std::string, std::string>> attributes{}; // of the span
@@ -32,9 +32,9 @@ struct ModelToolUse {
     std::string id, name, arguments;
 };
 
-struct ModelAnswer {
+struct ModelReply {
     int status = 0;
-    std::string error; // why there is no answer; empty: there is one
+    std::string error; // why there is no reply; empty: there is one
     bool out_of_budget = false;
     bool is_temporary = false; // the provider is busy or failed: a retry may help
     Duration retry_after{};
@@ -48,12 +48,12 @@ struct ModelAnswer {
     std::optional<int64_t> cost_nano_usd; // nothing: the model has no price
 };
 
-// One owner's calls. Thread-safe; `ask` blocks.
+// One owner's calls. Thread-safe; `send` blocks.
 class ModelSession {
 public:
     virtual ~ModelSession() = default;
-    // Errors: conflict (cancelled), busy (timeout), unavailable. A refusal of the provider is an answer.
-    virtual Result<ModelAnswer> ask(const ModelQuestion& question) = 0;
+    // Errors: conflict (cancelled), busy (timeout), unavailable. A refusal of the provider is a reply.
+    virtual Result<ModelReply> send(const OutgoingCall& outgoing) = 0;
     // Ends the calls that are under way and all later ones.
     virtual void cancel() = 0;
 };

@@ -20,7 +20,7 @@ struct PromptRequest {
     std::string body; // JSON
 };
 
-// The provider's protocol; invalid for one that no gateway speaks to.
+// The provider's protocol; invalid for one that the gateway cannot call.
 Result<std::string> protocol_of_provider(std::string_view provider);
 
 // `content`: of a PromptVersion. `variables`: the input of an example. Errors: malformed templates, missing variables,

@@ -85,12 +85,12 @@ Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller
     } else {
         const PromptVersion version = TRY(find_prompt_version(caller, space, m_prompts, *wanted.prompt));
         content = version.content;
-        call->m_question.attributes = {{"prompt.vendor", "hone"}, {"prompt.id", version.id.text()}};
+        call->m_outgoing.attributes = {{"prompt.vendor", "hone"}, {"prompt.id", version.id.text()}};
     }
     const PromptTarget target{*wanted.provider, *wanted.model, wanted.parameters.value.get_object(), true};
-    call->m_question.request = TRY(make_prompt_request(content, target, wanted.variables.value.get_object()));
-    call->m_question.timeout = std::chrono::milliseconds(*wanted.timeout_ms);
-    const PromptRequest& request = call->m_question.request;
+    call->m_outgoing.request = TRY(make_prompt_request(content, target, wanted.variables.value.get_object()));
+    call->m_outgoing.timeout = std::chrono::milliseconds(*wanted.timeout_ms);
+    const PromptRequest& request = call->m_outgoing.request;
     {
         const Lock lock(m_mutex);
         const auto of_caller = std::count_if(m_live.begin(), m_live.end(), [&](const Live& one) {
@@ -111,45 +111,45 @@ Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller
     owner.project_id = project.id.text();
     owner.project_name = project.name;
     call->m_project_id = owner.project_id;
-    call->m_question.attributes.emplace_back("user.id", caller.name);
+    call->m_outgoing.attributes.emplace_back("user.id", caller.name);
     call->m_session = TRY(models->open(owner));
     return call;
 }
 
 void Playground::run(PlaygroundCall& call, const Send& send) const {
     const Duration began = m_clock.steady();
-    PlaygroundAnswer last;
+    PlaygroundReply last;
     size_t sent = 0;
-    ModelQuestion question = call.m_question;
-    question.watch = [&](const std::string& text) {
+    OutgoingCall outgoing = call.m_outgoing;
+    outgoing.watch = [&](const std::string& text) {
         if (text.size() <= sent) return true;
         if (!last.first_text_ms) last.first_text_ms = to_ms(m_clock.steady() - began);
         const bool is_received = send("text", json::print(json::Object{{"text", text.substr(sent)}}));
         sent = text.size();
         return is_received;
     };
-    const auto asked = call.m_session->ask(question);
+    const auto sent_call = call.m_session->send(outgoing);
     last.duration_ms = to_ms(m_clock.steady() - began);
-    if (!asked.ok()) {
-        send("error", error_event(asked.error().code == Code::busy
-                                      ? fmt::format("the model took longer than {} ms", to_ms(question.timeout))
-                                      : asked.error().message));
+    if (!sent_call.ok()) {
+        send("error", error_event(sent_call.error().code == Code::busy
+                                      ? fmt::format("the model took longer than {} ms", to_ms(outgoing.timeout))
+                                      : sent_call.error().message));
         return;
     }
-    const ModelAnswer& answer = asked.value();
-    if (!answer.error.empty()) {
-        send("error", error_event(answer.error));
+    const ModelReply& reply = sent_call.value();
+    if (!reply.error.empty()) {
+        send("error", error_event(reply.error));
         return;
     }
-    last.text = answer.text;
-    for (const ModelToolUse& use : answer.tool_calls) last.tool_calls.push_back({use.id, use.name, use.arguments});
-    last.finish_reason = answer.finish_reason;
-    last.model = answer.model;
-    last.input_tokens = answer.input_tokens;
-    last.output_tokens = answer.output_tokens;
-    if (answer.cost_nano_usd) last.cost_micro_usd = *answer.cost_nano_usd / 1000;
+    last.text = reply.text;
+    for (const ModelToolUse& use : reply.tool_calls) last.tool_calls.push_back({use.id, use.name, use.arguments});
+    last.finish_reason = reply.finish_reason;
+    last.model = reply.model;
+    last.input_tokens = reply.input_tokens;
+    last.output_tokens = reply.output_tokens;
+    if (reply.cost_nano_usd) last.cost_micro_usd = *reply.cost_nano_usd / 1000;
     last.project_id = call.m_project_id;
-    if (!answer.trace_id.empty()) last.trace_id = answer.trace_id;
+    if (!reply.trace_id.empty()) last.trace_id = reply.trace_id;
     send("done", json::write(last));
 }
 

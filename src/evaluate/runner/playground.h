@@ -51,7 +51,7 @@ struct PlaygroundToolCall {
 };
 
 // The last event of a call.
-struct PlaygroundAnswer {
+struct PlaygroundReply {
     std::string text;
     std::vector<PlaygroundToolCall> tool_calls;
     std::string finish_reason;
@@ -64,18 +64,18 @@ struct PlaygroundAnswer {
     std::string project_id;
     std::optional<std::string> trace_id;
     static constexpr std::tuple fields{
-        Field{"text", &PlaygroundAnswer::text, "The whole text."},
-        Field{"tool_calls", &PlaygroundAnswer::tool_calls, "Calls that the model requests; none is made."},
-        Field{"finish_reason", &PlaygroundAnswer::finish_reason, "In the words of the provider."},
-        Field{"model", &PlaygroundAnswer::model, "As the provider names it."},
-        Field{"input_tokens", &PlaygroundAnswer::input_tokens, "With those of caches."},
-        Field{"output_tokens", &PlaygroundAnswer::output_tokens, "With those of reasoning."},
-        Field{"cost_micro_usd", &PlaygroundAnswer::cost_micro_usd,
+        Field{"text", &PlaygroundReply::text, "The whole text."},
+        Field{"tool_calls", &PlaygroundReply::tool_calls, "Calls that the model requests; none is made."},
+        Field{"finish_reason", &PlaygroundReply::finish_reason, "In the words of the provider."},
+        Field{"model", &PlaygroundReply::model, "As the provider names it."},
+        Field{"input_tokens", &PlaygroundReply::input_tokens, "With those of caches."},
+        Field{"output_tokens", &PlaygroundReply::output_tokens, "With those of reasoning."},
+        Field{"cost_micro_usd", &PlaygroundReply::cost_micro_usd,
               "In millionths of a US dollar; null: the model has no price."},
-        Field{"duration_ms", &PlaygroundAnswer::duration_ms, "From the request to the end."},
-        Field{"first_text_ms", &PlaygroundAnswer::first_text_ms, "Until the first text; null: none came."},
-        Field{"project_id", &PlaygroundAnswer::project_id, "Project that has the trace."},
-        Field{"trace_id", &PlaygroundAnswer::trace_id, "null: the space keeps no spans of model calls."},
+        Field{"duration_ms", &PlaygroundReply::duration_ms, "From the request to the end."},
+        Field{"first_text_ms", &PlaygroundReply::first_text_ms, "Until the first text; null: none came."},
+        Field{"project_id", &PlaygroundReply::project_id, "Project that has the trace."},
+        Field{"trace_id", &PlaygroundReply::trace_id, "null: the space keeps no spans of model calls."},
     };
 };
 
@@ -89,7 +89,7 @@ private:
     friend class Playground;
     std::string m_who;
     std::string m_project_id;
-    ModelQuestion m_question;
+    OutgoingCall m_outgoing;
     std::unique_ptr<ModelSession> m_session;
 };
 
@@ -112,8 +112,8 @@ public:
     // Shared: the connection cancels what a thread of the playground runs.
     Result<std::shared_ptr<PlaygroundCall>> prepare(const access::Caller& caller, const access::SpaceId& space,
                                                     const PlaygroundRun& wanted);
-    // `send` gets the events: `text` {text} for each piece, then one `done` (PlaygroundAnswer) or `error` {message}; it
-    // returns false when nobody receives them any more. `ended` is called once, at the end.
+    // `send` gets the events: `text` {text} for each piece, then one `done` (PlaygroundReply) or `error` {message}; it
+    // returns false when the connection is closed. `ended` is called once, at the end.
     using Send = std::function<bool(std::string_view event, const std::string& data)>;
     void start(std::shared_ptr<PlaygroundCall> call, Send send, std::function<void()> ended);
 

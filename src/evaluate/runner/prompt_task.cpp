@@ -23,37 +23,37 @@ PromptTarget target_of(const TaskDefinition& task) {
     return {*task.provider, *task.model, task.parameters.value.get_object(), false};
 }
 
-TaskOutcome failed_call(std::string why, const ModelAnswer* answer = nullptr) {
+TaskOutcome failed_call(std::string why, const ModelReply* reply = nullptr) {
     TaskOutcome outcome{"null", std::move(why)};
-    if (answer != nullptr && !answer->trace_id.empty()) outcome.trace_id = answer->trace_id;
+    if (reply != nullptr && !reply->trace_id.empty()) outcome.trace_id = reply->trace_id;
     return outcome;
 }
 
 // The output of a run: always the same form, so that evaluators need not guess.
-TaskOutcome answered(const ModelAnswer& answer, bool is_json) {
-    json::Object output{{"content", answer.text}};
+TaskOutcome output_of_reply(const ModelReply& reply, bool is_json) {
+    json::Object output{{"content", reply.text}};
     if (is_json) {
-        auto value = json::parse(trim(answer.text));
+        auto value = json::parse(trim(reply.text));
         if (!value.ok())
-            return failed_call("the answer is not the JSON that the response format requires: " +
-                                   std::string(truncate_utf8(answer.text, 200)),
-                               &answer);
+            return failed_call("the reply is not the JSON that the response format requires: " +
+                                   std::string(truncate_utf8(reply.text, 200)),
+                               &reply);
         output["json"] = std::move(value).value();
     }
     json::Array calls;
-    for (const ModelToolUse& call : answer.tool_calls) {
+    for (const ModelToolUse& call : reply.tool_calls) {
         json::Object made{{"id", call.id}, {"name", call.name}};
         auto arguments = json::parse(call.arguments);
         made["arguments"] = arguments.ok() ? std::move(arguments).value() : json::Value(call.arguments);
         calls.push_back(std::move(made));
     }
     if (!calls.empty()) output["tool_calls"] = std::move(calls);
-    if (!answer.finish_reason.empty()) output["finish_reason"] = answer.finish_reason;
-    output["model"] = answer.model;
-    output["usage"] = json::Object{{"input_tokens", answer.input_tokens}, {"output_tokens", answer.output_tokens}};
+    if (!reply.finish_reason.empty()) output["finish_reason"] = reply.finish_reason;
+    output["model"] = reply.model;
+    output["usage"] = json::Object{{"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
     TaskOutcome outcome{json::print(output), std::nullopt};
-    if (outcome.output.size() > largest_output) return failed_call("the output has more than 4 MiB", &answer);
-    if (!answer.trace_id.empty()) outcome.trace_id = answer.trace_id;
+    if (outcome.output.size() > largest_output) return failed_call("the output has more than 4 MiB", &reply);
+    if (!reply.trace_id.empty()) outcome.trace_id = reply.trace_id;
     return outcome;
 }
 
@@ -151,33 +151,34 @@ Result<TaskOutcome> PromptTask::run(const PendingRun& run, const std::function<b
     const auto request = make_prompt_request(*m_task.prompt_version, target_of(m_task),
                                              input.is_object() ? input.get_object() : json::Object{{"input", input}});
     if (!request.ok()) return failed_call(request.error().message);
-    ModelQuestion question{request.value()};
-    question.timeout = std::chrono::milliseconds(*m_task.timeout_ms);
-    question.attributes = {{"hone.experiment_id", m_experiment_id},
+    OutgoingCall outgoing{request.value()};
+    outgoing.timeout = std::chrono::milliseconds(*m_task.timeout_ms);
+    outgoing.attributes = {{"hone.experiment_id", m_experiment_id},
                            {"hone.example_id", run.example.id.text()},
                            {"hone.repetition", std::to_string(run.repetition)}};
     if (!m_task.prompt.value.empty()) {
-        question.attributes.emplace_back("prompt.vendor", "hone");
-        question.attributes.emplace_back("prompt.id", *m_task.prompt);
+        outgoing.attributes.emplace_back("prompt.vendor", "hone");
+        outgoing.attributes.emplace_back("prompt.id", *m_task.prompt);
     }
     const json::Object& version = m_task.prompt_version.value.get_object();
     const bool is_json = version.contains("response_format");
     Duration pause = first_pause;
     for (int attempt = 1;; ++attempt) {
-        const auto asked = m_session->ask(question);
-        if (!asked.ok() && (asked.error().code == Code::conflict || abandoned())) return conflict("the server stops");
-        if (!asked.ok() && asked.error().code == Code::busy)
+        const auto sent_call = m_session->send(outgoing);
+        if (!sent_call.ok() && (sent_call.error().code == Code::conflict || abandoned()))
+            return conflict("the server stops");
+        if (!sent_call.ok() && sent_call.error().code == Code::busy)
             return failed_call(fmt::format("the model took longer than {} ms", *m_task.timeout_ms));
-        if (!asked.ok()) return failed_call("the call of the model failed: " + asked.error().message);
-        const ModelAnswer& answer = asked.value();
-        if (answer.out_of_budget) {
+        if (!sent_call.ok()) return failed_call("the call of the model failed: " + sent_call.error().message);
+        const ModelReply& reply = sent_call.value();
+        if (reply.out_of_budget) {
             TaskOutcome stopped;
-            stopped.out_of_budget = answer.error;
+            stopped.out_of_budget = reply.error;
             return stopped;
         }
-        if (answer.error.empty()) return answered(answer, is_json && answer.tool_calls.empty());
-        if (!answer.is_temporary || attempt >= most_tries) return failed_call(answer.error, &answer);
-        if (!wait_for(std::clamp(answer.retry_after, pause, longest_pause), abandoned))
+        if (reply.error.empty()) return output_of_reply(reply, is_json && reply.tool_calls.empty());
+        if (!reply.is_temporary || attempt >= most_tries) return failed_call(reply.error, &reply);
+        if (!wait_for(std::clamp(reply.retry_after, pause, longest_pause), abandoned))
             return conflict("the server stops");
         pause = std::min(pause * 2, longest_pause);
     }

@@ -123,30 +123,30 @@ public:
         return {};
     }
 
-    Result<evaluate::ModelAnswer> ask(const evaluate::ModelQuestion& question) override {
-        evaluate::ModelAnswer answer;
-        const broker::ModelApi api = api_of(question.request.protocol);
+    Result<evaluate::ModelReply> send(const evaluate::OutgoingCall& outgoing) override {
+        evaluate::ModelReply reply;
+        const broker::ModelApi api = api_of(outgoing.request.protocol);
         broker::OwnRequest request;
-        request.path = question.request.path;
-        request.body = question.request.body;
-        request.timeout = question.timeout;
+        request.path = outgoing.request.path;
+        request.body = outgoing.request.body;
+        request.timeout = outgoing.timeout;
         const std::string trace_id = to_hex(crypto::random_bytes(16));
         request.call.place = {m_owner.space_id.text(), m_owner.project_name, "", trace_id, "", ""};
-        request.call.attributes = question.attributes;
-        answer.model = question.request.model;
+        request.call.attributes = outgoing.attributes;
+        reply.model = outgoing.request.model;
         // The thread that calls this has ended when send_own returns.
         request.call.settled = [&](const broker::UsageRow& row, const broker::ModelUsage& usage, bool is_traced) {
             const telemetry::Tokens& tokens = row.tokens;
-            answer.input_tokens = tokens.input + tokens.cache_read + tokens.cache_write;
-            answer.output_tokens = tokens.output + tokens.reasoning;
-            answer.cost_nano_usd = row.cost_nano_usd;
-            answer.finish_reason = usage.finish_reason;
-            if (!usage.model.empty()) answer.model = usage.model;
-            if (is_traced) answer.trace_id = trace_id;
+            reply.input_tokens = tokens.input + tokens.cache_read + tokens.cache_write;
+            reply.output_tokens = tokens.output + tokens.reasoning;
+            reply.cost_nano_usd = row.cost_nano_usd;
+            reply.finish_reason = usage.finish_reason;
+            if (!usage.model.empty()) reply.model = usage.model;
+            if (is_traced) reply.trace_id = trace_id;
         };
         Duration watched{};
         size_t seen = 0;
-        if (question.watch)
+        if (outgoing.watch)
             request.watch = [&](std::string_view content_type, std::string_view body) {
                 const Duration now = m_calls.m_clock.steady();
                 if (now - watched < watch_interval) return true;
@@ -155,27 +155,27 @@ public:
                     broker::read_response_message(api, broker::response_format(content_type), body).text;
                 if (text.size() <= seen) return true;
                 seen = text.size();
-                return question.watch(text);
+                return outgoing.watch(text);
             };
         const broker::OwnResponse response = TRY(broker::send_own(m_gateway, *m_attached, request, m_cancel));
-        answer.status = response.status;
+        reply.status = response.status;
         if (response.status >= 200 && response.status < 300) {
             broker::ModelMessage message =
                 broker::read_response_message(api, broker::response_format(response.content_type), response.body);
-            answer.text = std::move(message.text);
+            reply.text = std::move(message.text);
             for (broker::ModelToolCall& call : message.calls)
-                answer.tool_calls.push_back({std::move(call.id), std::move(call.name), std::move(call.arguments)});
-            return answer;
+                reply.tool_calls.push_back({std::move(call.id), std::move(call.name), std::move(call.arguments)});
+            return reply;
         }
-        answer.error = error_text(response);
-        answer.is_temporary = response.status == 429 || response.status >= 500;
-        answer.retry_after = seconds_of(response.retry_after);
+        reply.error = error_text(response);
+        reply.is_temporary = response.status == 429 || response.status >= 500;
+        reply.retry_after = seconds_of(response.retry_after);
         const Lock lock(m_mutex);
         if (!m_budget_message.empty()) {
-            answer.out_of_budget = true;
-            answer.error = m_budget_message;
+            reply.out_of_budget = true;
+            reply.error = m_budget_message;
         }
-        return answer;
+        return reply;
     }
 
     void cancel() override { m_cancel.fire(); }

@@ -62,7 +62,7 @@ using enum access::Permission;
 
 const Route playground_table[] = {
     route<run_playground>("POST", "/v1/playground/run", need(run_start),
-                          "Send a prompt to a model and receive the answer as Server-Sent Events.")
+                          "Send a prompt to a model and receive the response as Server-Sent Events.")
         .raw("text/event-stream")
         .with_body_limit(4 << 20),
     route<list_protected_tags>("GET", "/v1/protected_prompt_tags", need(dataset_read),

@@ -130,32 +130,32 @@ Result<> run_prompt(Context& context) {
     body["variables"] = TRY(variables_of(context));
     Call call{"POST", "/v1/playground/run", space_query(context), json::Value(std::move(body)), {}};
     net::EventParser parser;
-    std::optional<json::Value> answer;
-    std::string problem = "the stream ended without an answer";
+    std::optional<json::Value> reply;
+    std::string problem = "the stream ended without a reply";
     const auto take = [&](net::ServerEvent&& event) -> Result<> {
         const json::Value data = TRY(json::parse(event.data));
         if (event.event == "text" && !context.json()) context.console.print(safe_block(text_of(data, "text")));
-        if (event.event == "done") answer = data;
+        if (event.event == "done") reply = data;
         if (event.event == "error") problem = text_of(data, "message");
         return {};
     };
     TRY(context.remote.stream(call, "text/event-stream",
                               [&](std::string_view bytes) { return parser.feed(bytes, take); }));
-    if (!answer) return context.fail(Exit::failure, safe_line(problem));
+    if (!reply) return context.fail(Exit::failure, safe_line(problem));
     if (context.json()) {
-        print_json(context, *answer);
+        print_json(context, *reply);
         return {};
     }
     context.console.print("\n");
-    if (const json::Value* calls = member(*answer, "tool_calls"); calls != nullptr && calls->is_array())
+    if (const json::Value* calls = member(*reply, "tool_calls"); calls != nullptr && calls->is_array())
         for (const json::Value& one : calls->get_array())
             context.print(safe_line(text_of(one, "name") + " " + text_of(one, "arguments")));
-    const json::Value* cost = member(*answer, "cost_micro_usd");
-    context.print(safe_line(fmt::format(
-        "{}: {} tokens in, {} out, {}, {} ms", text_of(*answer, "model"), number_of(*answer, "input_tokens"),
-        number_of(*answer, "output_tokens"),
-        cost != nullptr && cost->is_number() ? money_text(number_of(*answer, "cost_micro_usd")) : "no price",
-        number_of(*answer, "duration_ms"))));
+    const json::Value* cost = member(*reply, "cost_micro_usd");
+    context.print(safe_line(
+        fmt::format("{}: {} tokens in, {} out, {}, {} ms", text_of(*reply, "model"), number_of(*reply, "input_tokens"),
+                    number_of(*reply, "output_tokens"),
+                    cost != nullptr && cost->is_number() ? money_text(number_of(*reply, "cost_micro_usd")) : "no price",
+                    number_of(*reply, "duration_ms"))));
     return {};
 }
 
@@ -171,7 +171,7 @@ std::vector<Command> prompt_commands() {
          .lists = true,
          .run = list_prompt_versions},
         {.path = "prompt run",
-         .summary = "Send a prompt to a model and print the answer as it arrives.",
+         .summary = "Send a prompt to a model and print the response as it arrives.",
          .arguments = {{.name = "PROMPT", .doc = "NAME, NAME@TAG, NAME:VERSION, or the id of a version."}},
          .options = {{.name = "--var", .value = "NAME=VALUE", .doc = "Variable of the template.", .repeated = true},
                      {.name = "--model", .value = "MODEL", .doc = "Model. Default: that of the prompt."},
@@ -182,7 +182,7 @@ std::vector<Command> prompt_commands() {
                      {.name = "--project",
                       .value = "PROJECT",
                       .doc = "Project that gets the trace. Default: hone-playground, which lists do not show."}},
-         .details = "Example: hone prompt run support-answer@production --var question='Where is my order?'",
+         .details = "Example: hone prompt run support-reply@production --var text='Where is my order?'",
          .run = run_prompt},
         {.path = "prompt tag",
          .summary = "Give a version a tag; another version of the prompt loses it.",

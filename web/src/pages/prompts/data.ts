@@ -39,7 +39,7 @@ export function version_text(content: unknown): string {
 }
 
 /** The last event of a call of the playground. */
-export interface PlaygroundAnswer {
+export interface PlaygroundReply {
   text: string;
   tool_calls: { id: string; name: string; arguments: string }[];
   finish_reason: string;

@@ -1,4 +1,4 @@
-// The playground: prompts side by side, each with a model; variables, streamed answers with tokens, cost and time. A
+// The playground: prompts side by side, each with a model; variables, streamed replies with tokens, cost and time. A
 // column is saved as a version of a prompt, or all run on a dataset as experiments.
 
 import type { ComponentChildren } from "preact";
@@ -21,7 +21,7 @@ import { navigate, query } from "../../router";
 import { compare_page, experiment_page, trace_page } from "../addresses";
 import { dataset_route, experiment_route, list_datasets, plain_id } from "../datasets/data";
 import { project_route } from "../projects/data";
-import { type PlaygroundAnswer, prompt_route, prompts_changed } from "./data";
+import { type PlaygroundReply, prompt_route, prompts_changed } from "./data";
 import {
   type Draft,
   type DraftMessage,
@@ -45,11 +45,11 @@ interface Column {
   name: string;
 }
 
-interface Answer {
+interface Reply {
   state: "running" | "done" | "failed" | "stopped";
   text: string;
   error: string;
-  done: PlaygroundAnswer | null;
+  done: PlaygroundReply | null;
 }
 
 /** What the page begins with: a version of a prompt, the request of a span, or nothing. */
@@ -189,46 +189,46 @@ function More({ draft, on_change }: { draft: Draft; on_change: (part: Partial<Dr
   );
 }
 
-function Numbers({ answer }: { answer: PlaygroundAnswer }) {
-  const tokens = answer.input_tokens + answer.output_tokens;
+function Numbers({ reply }: { reply: PlaygroundReply }) {
+  const tokens = reply.input_tokens + reply.output_tokens;
   const parts: ComponentChildren[] = [
-    <span key="tokens" title={`${exact_count(answer.input_tokens)} in, ${exact_count(answer.output_tokens)} out`}>
+    <span key="tokens" title={`${exact_count(reply.input_tokens)} in, ${exact_count(reply.output_tokens)} out`}>
       {short_count(tokens)} tokens
     </span>,
-    answer.cost_micro_usd === null ? "no price" : money(answer.cost_micro_usd),
-    <span key="time" title={answer.first_text_ms === null ? "" : `first text after ${duration(answer.first_text_ms)}`}>
-      {duration(answer.duration_ms)}
+    reply.cost_micro_usd === null ? "no price" : money(reply.cost_micro_usd),
+    <span key="time" title={reply.first_text_ms === null ? "" : `first text after ${duration(reply.first_text_ms)}`}>
+      {duration(reply.duration_ms)}
     </span>,
-    ...(answer.finish_reason ? [answer.finish_reason] : []),
+    ...(reply.finish_reason ? [reply.finish_reason] : []),
   ];
   return (
-    <p class="answer-numbers">
+    <p class="reply-numbers">
       {parts.map((part, index) => (
         <span key={index}>
           {index > 0 && " · "}
           {part}
         </span>
       ))}
-      {answer.trace_id && (
+      {reply.trace_id && (
         <>
           {" · "}
-          <a href={trace_page(answer.project_id, answer.trace_id)}>trace</a>
+          <a href={trace_page(reply.project_id, reply.trace_id)}>trace</a>
         </>
       )}
     </p>
   );
 }
 
-function AnswerView({ answer }: { answer: Answer | undefined }) {
-  if (!answer) return <p class="faint">No answer yet.</p>;
+function ReplyView({ reply }: { reply: Reply | undefined }) {
+  if (!reply) return <p class="faint">No response yet.</p>;
   return (
     <>
-      {answer.state === "running" && <State tone="running" text="running" />}
-      {answer.state === "stopped" && <State tone="off" text="stopped" />}
+      {reply.state === "running" && <State tone="running" text="running" />}
+      {reply.state === "stopped" && <State tone="off" text="stopped" />}
       <div class="long-text" aria-live="polite">
-        <Visible text={answer.text} />
+        <Visible text={reply.text} />
       </div>
-      {answer.done?.tool_calls.map((call, index) => (
+      {reply.done?.tool_calls.map((call, index) => (
         <div class="tool-call" key={call.id || index}>
           <p>
             <Icon name="tool" /> <b>{call.name}</b>
@@ -236,12 +236,12 @@ function AnswerView({ answer }: { answer: Answer | undefined }) {
           <code>{call.arguments}</code>
         </div>
       ))}
-      {answer.error !== "" && (
+      {reply.error !== "" && (
         <Note kind="failed" icon="warning">
-          {answer.error}
+          {reply.error}
         </Note>
       )}
-      {answer.done && <Numbers answer={answer.done} />}
+      {reply.done && <Numbers reply={reply.done} />}
     </>
   );
 }
@@ -266,7 +266,7 @@ function SaveDialog({ column, on_close }: { column: Column; on_close: (name?: st
       >
         <Field
           label="Prompt"
-          placeholder="support-answer"
+          placeholder="support-reply"
           hint="Letters in lower case, digits, - and _. A prompt with this name gets a new version; else it is created."
           value={name}
           on_input={set_name}
@@ -356,7 +356,7 @@ function DatasetDialog({ columns, on_close }: { columns: Column[]; on_close: () 
 interface ColumnViewProps {
   column: Column;
   number: number;
-  answer: Answer | undefined;
+  reply: Reply | undefined;
   only: boolean;
   on_change: (part: Partial<Draft>) => void;
   on_copy: (() => void) | null;
@@ -367,10 +367,10 @@ interface ColumnViewProps {
 }
 
 function ColumnView(props: ColumnViewProps) {
-  const { column, number, answer } = props;
+  const { column, number, reply } = props;
   const { draft } = column;
   const models_id = "playground-models";
-  const is_running = answer?.state === "running";
+  const is_running = reply?.state === "running";
   return (
     <section class="playground-column" aria-label={`Column ${number}`}>
       <header class="playground-column-head">
@@ -422,8 +422,8 @@ function ColumnView(props: ColumnViewProps) {
           </button>
         )}
       </div>
-      <section class="playground-answer" aria-label={`Answer ${number}`}>
-        <AnswerView answer={answer} />
+      <section class="playground-reply" aria-label={`Response ${number}`}>
+        <ReplyView reply={reply} />
       </section>
     </section>
   );
@@ -457,7 +457,7 @@ function Variables({
 function Bench({ first, name }: { first: Draft; name: string }) {
   const [columns, set_columns] = useState<Column[]>([{ id: 1, draft: first, name }]);
   const [values, set_values] = useState<Record<string, string>>({});
-  const [answers, set_answers] = useState<Record<number, Answer>>({});
+  const [replies, set_replies] = useState<Record<number, Reply>>({});
   const [saving, set_saving] = useState<Column | null>(null);
   const [on_dataset, set_on_dataset] = useState(false);
   const running = useRef(new Map<number, AbortController>());
@@ -473,8 +473,8 @@ function Bench({ first, name }: { first: Draft; name: string }) {
   const names = [...new Set(columns.flatMap((column) => variables_of(column.draft)))];
   const change = (id: number, part: Partial<Draft>) =>
     set_columns((known) => known.map((one) => (one.id === id ? { ...one, draft: { ...one.draft, ...part } } : one)));
-  const set_answer = (id: number, part: Partial<Answer>) =>
-    set_answers((known) => {
+  const set_reply = (id: number, part: Partial<Reply>) =>
+    set_replies((known) => {
       const before = known[id] ?? { state: "running", text: "", error: "", done: null };
       return { ...known, [id]: { ...before, ...part } };
     });
@@ -483,7 +483,7 @@ function Bench({ first, name }: { first: Draft; name: string }) {
     running.current.get(column.id)?.abort();
     const abort = new AbortController();
     running.current.set(column.id, abort);
-    set_answer(column.id, { state: "running", text: "", error: "", done: null });
+    set_reply(column.id, { state: "running", text: "", error: "", done: null });
     let text = "";
     let ended = false;
     try {
@@ -493,19 +493,19 @@ function Bench({ first, name }: { first: Draft; name: string }) {
         variables: Object.fromEntries(wanted.map((name) => [name, variable_value(values[name] ?? "")])),
       };
       await post_events("/v1/playground/run", { space: space.value?.id }, body, abort.signal, (event) => {
-        const data = JSON.parse(event.data) as PlaygroundAnswer & { message?: string };
+        const data = JSON.parse(event.data) as PlaygroundReply & { message?: string };
         if (event.event === "text") {
           text += data.text;
-          set_answer(column.id, { text });
+          set_reply(column.id, { text });
         }
-        if (event.event === "done") set_answer(column.id, { state: "done", text: data.text, done: data });
-        if (event.event === "error") set_answer(column.id, { state: "failed", error: data.message ?? "" });
+        if (event.event === "done") set_reply(column.id, { state: "done", text: data.text, done: data });
+        if (event.event === "error") set_reply(column.id, { state: "failed", error: data.message ?? "" });
         ended = ended || event.event !== "text";
       });
-      if (!ended) set_answer(column.id, { state: "failed", error: "The connection to the server was lost." });
+      if (!ended) set_reply(column.id, { state: "failed", error: "The connection to the server was lost." });
     } catch (error) {
-      if (abort.signal.aborted) set_answer(column.id, { state: "stopped" });
-      else set_answer(column.id, { state: "failed", error: to_api_error(error).message });
+      if (abort.signal.aborted) set_reply(column.id, { state: "stopped" });
+      else set_reply(column.id, { state: "failed", error: to_api_error(error).message });
     } finally {
       if (running.current.get(column.id) === abort) running.current.delete(column.id);
     }
@@ -545,7 +545,7 @@ function Bench({ first, name }: { first: Draft; name: string }) {
             key={column.id}
             column={column}
             number={index + 1}
-            answer={answers[column.id]}
+            reply={replies[column.id]}
             only={columns.length === 1}
             on_change={(part) => change(column.id, part)}
             on_copy={columns.length < most_columns ? () => add(column) : null}
