@@ -6,6 +6,8 @@
 #include "api/families/evaluate/dataset_sources.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
+#include "api/families/evaluate/playground.examples.test.h"
+#include "api/families/evaluate/proposals.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -89,6 +91,8 @@ inline const std::vector<Example> examples = [] {
              phoenix_span_queries_examples,
              dataset_schema_examples,
              experiment_tasks_examples,
+             playground_examples,
+             proposals_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,

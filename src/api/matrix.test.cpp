@@ -271,9 +271,11 @@ private:
             return must(desk.signal.evaluators.create(access::Caller::system(), space, wanted)).id.text();
         }
         if (what == "dataset" || what == "split" || what == "label" || what == "used_label" || what == "example" ||
-            what.find("experiment") != what.npos)
+            what == "proposal" || what.find("experiment") != what.npos)
             return make_evaluate(what);
         if (what.starts_with("prompt") || what == "tag") return make_prompt(what);
+        if (what == "protected_tag")
+            return must(desk.evaluate.prompts.protect_tag(world.admin, space, "tag-" + unique())).name;
         if (what == "annotation_config") {
             evaluate::AnnotationConfigContent content;
             content.name = unique();
@@ -353,6 +355,14 @@ private:
                 .id;
         };
         if (what == "example") return example().text();
+        if (what == "proposal") {
+            evaluate::NewProposal proposal;
+            proposal.input = json::Object{{"q", unique()}};
+            must(evaluate.proposals.propose(world.admin, space, m_dataset.text(), {proposal}));
+            return must(evaluate.proposals.list(world.admin, m_dataset, evaluate::ProposalState::pending, {}))
+                .data.front()
+                .id.text();
+        }
         if (what == "same_experiment") return m_experiment.text();
         if (what == "experiment_tag") {
             must(evaluate.experiments.set_tag(world.admin, m_experiment, "baseline", ""));

@@ -38,6 +38,8 @@ std::span<const Route> phoenix_experiments_routes();
 std::span<const Route> phoenix_experiment_runs_routes();
 std::span<const Route> dataset_schema_routes();
 std::span<const Route> experiment_tasks_routes();
+std::span<const Route> playground_routes();
+std::span<const Route> proposals_routes();
 std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> dataset_sources_routes();
 std::span<const Route> evaluate_rows_routes();
@@ -97,6 +99,8 @@ std::span<const Route> routes() {
                  phoenix_experiment_runs_routes(),
                  dataset_schema_routes(),
                  experiment_tasks_routes(),
+                 playground_routes(),
+                 proposals_routes(),
                  phoenix_prompts_routes(),
                  dataset_sources_routes(),
                  evaluate_rows_routes(),

@@ -4,9 +4,11 @@
 
 #include "evaluate/annotation_configs/annotation_configs.h"
 #include "evaluate/datasets/datasets.h"
+#include "evaluate/datasets/proposals.h"
 #include "evaluate/experiments/experiments.h"
 #include "evaluate/prompts/prompts.h"
 #include "evaluate/runner/experiment_runner.h"
+#include "evaluate/runner/playground.h"
 
 namespace hone::evaluate {
 
@@ -20,17 +22,21 @@ struct EvaluateParts {
 struct Evaluate {
     Evaluate(sql::Database& database, const Clock& clock, access::Access& access, const EvaluateParts& parts = {})
         : datasets(database, clock, access),
+          proposals(database, clock, access, datasets),
           experiments(database, clock, access, datasets),
           prompts(database, clock, access),
           annotation_configs(database, clock, access),
           tasks(database, clock, access, experiments, parts.sources),
+          playground(clock, access, prompts, parts.sources),
           runner({clock, experiments, tasks, parts.provider, parts.sources, parts.directory}) {}
 
     Datasets datasets;
+    Proposals proposals;
     Experiments experiments;
     Prompts prompts;
     AnnotationConfigs annotation_configs;
     ExperimentTasks tasks;
+    Playground playground;
     ExperimentRunner runner; // last: its threads use what stands above
 };
 

@@ -197,7 +197,8 @@ Result<> Server::open_improvement() {
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
     m_task_sources.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
-                           TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir);
+                           TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir,
+                           m_workers->models());
     m_evaluate.emplace(
         *m_database, m_clock, *m_access,
         evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, m_config.data_dir + "/experiments"});

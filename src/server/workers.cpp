@@ -32,7 +32,8 @@ Workers::Workers(const WorkerParts& parts)
       m_skills(parts.database, parts.skills, parts.vault,
                parts.repositories != nullptr ? &parts.repositories->repos() : nullptr),
       m_spans(parts.telemetry.ingester()),
-      m_skill_use(m_services.presets) {}
+      m_skill_use(m_services.presets),
+      m_model_calls(parts.skills, parts.vault, parts.access.audit, m_ledger, parts.clock) {}
 
 Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
     std::unique_ptr<Workers> workers(new Workers(parts));
@@ -44,9 +45,9 @@ Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
 }
 
 Result<> Workers::start(const std::string& address) {
+    TRY(start_broker(address)); // also without workers: experiments and the playground call models
     if (m_parts.provider == nullptr) return {};
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
-    TRY(start_broker(address));
     m_worker_services.emplace(run::WorkerServices{
         m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger,
         m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
@@ -69,7 +70,8 @@ Result<> Workers::start_broker(const std::string& address) {
     broker::BrokerOptions broker_options;
     broker_options.private_hosts = TRY(broker::parse_private_hosts(m_parts.private_hosts));
     m_broker = TRY(broker::Broker::start(std::move(broker_options), *m_dialer, m_parts.clock, m_gateway.get()));
-    if (m_parts.repositories == nullptr) return {};
+    m_model_calls.connect(*m_broker, *m_gateway);
+    if (m_parts.repositories == nullptr || m_parts.provider == nullptr) return {};
     m_gateway->set_git(m_parts.repositories->gateway_git());
     m_parts.repositories->connect(*m_broker);
     return {};

@@ -9,6 +9,7 @@
 #include "run/run_services.h"
 #include "run/settings/skill_check.h"
 #include "run/worker/dispatcher.h"
+#include "server/adapters/model_calls.h"
 #include "server/adapters/run_adapters.h"
 #include "server/adapters/worker_skills.h"
 #include "server/repositories.h"
@@ -42,6 +43,7 @@ public:
     run::RunServices& runs() { return m_services; }
     broker::UsageLedger& usage() { return m_ledger; }
     broker::Budgets& budgets() { return m_budgets; }
+    evaluate::ModelCalls& models() { return m_model_calls; }
     // Once the API listens at `address` ("127.0.0.1:7070"): workers reach it through the gateway.
     Result<> start(const std::string& address);
     void metrics(MetricsWriter& out) const;
@@ -62,6 +64,7 @@ private:
     VaultWorkerSkills m_skills;
     IngestSpanSink m_spans;
     PresetSkillUse m_skill_use;
+    GatewayModelCalls m_model_calls;
     std::optional<sandbox::Store> m_store;
     std::unique_ptr<broker::GatewayUpstream> m_upstream;
     std::unique_ptr<broker::Gateway> m_gateway;

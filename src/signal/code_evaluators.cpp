@@ -44,6 +44,24 @@ Result<Evaluator> Evaluators::find_code(const Caller& caller, const SpaceId& spa
     return find(caller, rows.front().id<EvaluatorTag>(0));
 }
 
+Result<EvaluatorVersion> Evaluators::code_for_tool(const Caller& caller, const SpaceId& space,
+                                                   const std::string& name_or_id, std::optional<int64_t> number) const {
+    const auto absent = [&] { return not_found("evaluator " + std::string(truncate_utf8(name_or_id, 100))); };
+    if (!is_valid_utf8(name_or_id) || name_or_id.find('\0') != std::string::npos) return absent();
+    const bool is_run = !caller.run.empty();
+    if (is_run)
+        TRY(m_access.projects.find(caller, space, caller.bound_project.text(), Permission::project_read));
+    else
+        TRY(caller.require(Permission::eval_write, space));
+    const Caller reader = is_run ? Caller::system() : caller;
+    const Evaluator found = TRY(find_code(reader, space, name_or_id));
+    const bool is_of_another_project = is_run && found.project_id && *found.project_id != caller.bound_project;
+    if (found.space_id != space || is_of_another_project || !caller.role_in(space)) return absent();
+    EvaluatorVersion version = TRY(this->version(reader, found.id, number.value_or(found.revision)));
+    if (!version.code) return invalid("evaluator " + found.name + " is a rule over spans, not code for documents");
+    return version;
+}
+
 Result<std::vector<EvaluatorVersion>> Evaluators::versions(const Caller& caller, const EvaluatorId& id) const {
     const Evaluator of = TRY(find(caller, id));
     std::vector<EvaluatorVersion> versions = TRY(m_versions.list(id));

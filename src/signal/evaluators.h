@@ -38,6 +38,10 @@ public:
     // By id, or by the name of code in the space.
     Result<Evaluator> find_code(const access::Caller& caller, const access::SpaceId& space,
                                 const std::string& name_or_id) const;
+    // For tools: code to run on documents, the newest version unless one is given. A run's key runs code of its space,
+    // others need eval_write.
+    Result<EvaluatorVersion> code_for_tool(const access::Caller& caller, const access::SpaceId& space,
+                                           const std::string& name_or_id, std::optional<int64_t> number) const;
     // Newest first.
     Result<std::vector<EvaluatorVersion>> versions(const access::Caller& caller, const EvaluatorId& id) const;
     Result<EvaluatorVersion> version(const access::Caller& caller, const EvaluatorId& id, int64_t number) const;

@@ -103,6 +103,18 @@ async function send<T>(method: string, path: string, options: RequestOptions = {
   return (await response.json()) as Envelope<T>;
 }
 
+/** A request whose response is read as it arrives. */
+export async function post_stream(url: string, body: unknown, signal: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "text/event-stream", "Content-Type": "application/json" };
+  if (csrf_token) headers["X-CSRF-Token"] = csrf_token;
+  const text = JSON.stringify(body);
+  const response = await fetch(url, { method: "POST", headers, body: text, signal, credentials: "same-origin" });
+  if (response.ok) return response;
+  const error = await failure(response);
+  if (error.status === 401) on_unauthorized();
+  throw error;
+}
+
 export interface Page<T> {
   rows: T[];
   next_cursor: string | null;

@@ -1,5 +1,12 @@
 // Printed by `hone print types` from the server's route table. Do not edit.
 
+export interface AcceptedProposals {
+  /** Newest version of the dataset. */
+  version_id: string;
+  /** Examples that were added. */
+  examples: number;
+}
+
 export interface Advice {
   /** What usually causes such a problem. */
   usual_cause: string;
@@ -999,6 +1006,8 @@ export interface ExperimentTask {
   concurrency: number;
   /** Time limit of all attempts together. */
   budget_seconds: number | null;
+  /** Limit of the cost of its model calls. */
+  budget_micro_usd: number | null;
   state: TaskState;
   /** Why it failed or was stopped. */
   reason: string;
@@ -1006,6 +1015,14 @@ export interface ExperimentTask {
   commit_name: string;
   /** Time of all attempts until now. */
   spent_ms: number;
+  /** Tokens of the model calls of a task of kind prompt. */
+  spent_tokens: number;
+  /** Their cost in millionths of a US dollar; calls of models without a price count as 0. */
+  spent_micro_usd: number;
+  /** Project that has the traces of its runs. */
+  project_id: string;
+  /** Its name. */
+  project_name: string;
   /** Evaluators with their fixed versions and their counts. */
   evaluators: TaskEvaluator[];
   /** Examples times repetitions. */
@@ -2070,6 +2087,47 @@ export interface PromptView {
   source_prompt_id: string | null;
   /** An object. */
   metadata: unknown;
+}
+
+export interface Proposal {
+  /** Id of the proposal; the example gets it as its external id. */
+  id: string;
+  /** An object. */
+  input: unknown;
+  /** Reference output, an object. */
+  output: unknown;
+  /** An object. */
+  metadata: unknown;
+  /** Why it should be in the dataset. */
+  reason: string;
+  /** Id of the project of its trace. */
+  source_project: string | null;
+  /** Trace that it comes from. */
+  source_trace: string | null;
+  /** Span that it comes from. */
+  source_span: string | null;
+  state: ProposalState;
+  /** Name of the key. */
+  proposed_by: string;
+  /** Run of the worker. */
+  run_id: string | null;
+  /** Time of the proposal. */
+  created_at: string;
+  /** Who accepted or rejected it. */
+  decided_by: string | null;
+  /** Time of the decision. */
+  decided_at: string | null;
+}
+
+export type ProposalState = "pending" | "accepted" | "rejected";
+
+export interface ProtectedPromptTag {
+  /** Name of the tag, in all prompts of the space. */
+  name: string;
+  /** Name of the user or key that protected it. */
+  created_by: string;
+  /** Time of the protection. */
+  created_at: string;
 }
 
 export interface PullRequest {
@@ -3271,6 +3329,18 @@ export interface TaskDefinition {
   url: string;
   /** Time of one run, 100 to 3600000. */
   timeout_ms: number;
+  /** Prompt whose variables get the input of the example: NAME for its newest version, NAME@TAG, NAME:NUMBER, or the id of a version. Stored as the id of the version. */
+  prompt: string;
+  /** Content of the version, as POST /v1/prompts has it: given instead of `prompt`, or stored with it. */
+  prompt_version: unknown;
+  /** Model provider instead of the version's, such as ANTHROPIC. */
+  provider: string;
+  /** Model instead of the version's. */
+  model: string;
+  /** Id or name of the model skill; if not given, the one of the space that offers the model. */
+  skill: string;
+  /** Invocation parameters that replace those of the version; null removes one. */
+  parameters: unknown;
 }
 
 export interface TaskEvaluator {
@@ -3286,7 +3356,7 @@ export interface TaskEvaluator {
   failed_evals: number;
 }
 
-export type TaskKind = "command" | "http" | "evaluate";
+export type TaskKind = "command" | "http" | "evaluate" | "prompt";
 
 export type TaskState = "queued" | "running" | "stopped" | "done" | "failed" | "budget_stopped";
 
@@ -4543,6 +4613,8 @@ export interface StartTask {
   concurrency?: number;
   /** Stops when the experiment has run for this long, all attempts together; no limit if not given. */
   budget_seconds?: number | null;
+  /** Stops when the model calls of a task of kind prompt have cost this much, in millionths of a US dollar; no limit if not given. The model needs a price. */
+  budget_micro_usd?: number | null;
 }
 
 export interface TestEvaluator {

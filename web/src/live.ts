@@ -2,6 +2,7 @@
 // so no event is lost or repeated.
 
 import { type Signal, signal } from "@preact/signals";
+import { api_url, post_stream } from "./api";
 import { EventParser, retry_delay, type ServerEvent } from "./lib/sse";
 
 /** The server sends a heartbeat every 15 s; three missing ones mean a dead connection. */
@@ -84,4 +85,18 @@ export function follow(url: string, after: string, deliver: (event: ServerEvent)
       wake();
     },
   };
+}
+
+/** Sends a request whose response is a stream of events; resolves at its end, throws an ApiError if it is refused. */
+export async function post_events(
+  path: string,
+  query: Record<string, string | undefined>,
+  body: unknown,
+  signal: AbortSignal,
+  deliver: (event: ServerEvent) => void,
+): Promise<void> {
+  const abort = new AbortController();
+  signal.addEventListener("abort", () => abort.abort());
+  const response = await post_stream(api_url(path, query), body, abort.signal);
+  await read_events(response, new EventParser(), abort, deliver);
 }

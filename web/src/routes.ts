@@ -259,6 +259,13 @@ export const routes: Route[] = [
     permission: "dataset_read",
   },
   {
+    path: "/s/:space/playground",
+    title: "Playground",
+    page: evaluate("Playground"),
+    nav: { group: "main", icon: "play", keys: "g 3" },
+    permission: "run_start",
+  },
+  {
     path: "/s/:space/prompts/:prompt",
     title: "Prompt",
     page: evaluate("PromptPage"),

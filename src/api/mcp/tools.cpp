@@ -1,6 +1,7 @@
 // The tools. Those that read call the routes of the HTTP API, so that rights, limits and meanings are the same.
 #include "api/core/in_path.h"
 #include "api/core/route.h"
+#include "api/mcp/dataset_tools.h"
 #include "api/mcp/issue_tools.h"
 #include "api/mcp/mcp.h"
 #include "api/mcp/reply.h"
@@ -442,6 +443,11 @@ std::span<const McpTool> mcp_tools() {
         tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
         tool<report_issue_tool>("report_issue",
                                 "Report a recurring problem; reporting it again adds to the same issue."),
+        tool<list_datasets_tool>("list_datasets", "Datasets of the space, newest first."),
+        tool<read_examples_tool>("read_examples", "Examples of a dataset, oldest first, with a cursor."),
+        tool<propose_examples_tool>("propose_examples",
+                                    "Propose examples for a dataset; a person accepts or rejects them."),
+        tool<run_evaluator_tool>("run_evaluator", "Run an evaluator of code on a few documents; stores nothing."),
         tool<get_checks_tool>(
             "get_checks", "Checks of the forge on the run's pull requests; with a check, the end of its log.", true),
         tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.", true),

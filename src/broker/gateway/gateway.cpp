@@ -124,7 +124,7 @@ void Gateway::remove_run(const std::string& run_id) {
         last = std::move(found->second);
         m_runs.erase(found);
     }
-    m_budgets.forget(run_id);
+    m_budgets.forget(last->run.account.run_id);
 }
 
 std::shared_ptr<Gateway::RunState> Gateway::find(const std::string& run_id) {
@@ -133,7 +133,7 @@ std::shared_ptr<Gateway::RunState> Gateway::find(const std::string& run_id) {
     return found == m_runs.end() ? nullptr : found->second;
 }
 
-void Gateway::serve(AttachedRun& attached, Channel& client) {
+void Gateway::serve_connection(AttachedRun& attached, Channel& client, const OwnCall* own) {
     const auto run = find(attached.run_id());
     for (;;) {
         auto head = read_request(client, Deadline::after(m_options.idle_timeout));
@@ -150,11 +150,12 @@ void Gateway::serve(AttachedRun& attached, Channel& client) {
                                            Deadline::after(m_options.idle_timeout)));
             return end_politely(client);
         }
-        if (!serve_request(attached, *run, client, *head.value())) return;
+        if (!serve_request(attached, *run, client, *head.value(), own)) return;
     }
 }
 
-bool Gateway::serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head) {
+bool Gateway::serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head,
+                            const OwnCall* own) {
     const auto refuse = [&](int status, std::string_view code, std::string_view message) {
         static_cast<void>(client.write(refusal(status, code, message), Deadline::after(m_options.idle_timeout)));
         end_politely(client);
@@ -167,7 +168,7 @@ bool Gateway::serve_request(AttachedRun& attached, RunState& run, Channel& clien
                    .ok() &&
                head.keep_alive;
     if (auto route = find_model_route(head.method, head.path))
-        return ModelExchange(*this, attached, run, client).serve_request(head, std::move(*route));
+        return ModelExchange(*this, attached, run, client, own).serve_request(head, std::move(*route));
     if (const auto api = family_of(head.path)) {
         const ModelError error =
             model_error(*api, ModelRefusal::not_found,

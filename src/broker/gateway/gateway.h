@@ -48,6 +48,16 @@ struct GatewayRun {
     std::function<Result<>(std::string_view key)> check_key;
     // Called once, on a connection's thread, when a call was refused because a budget is used up. Must not block.
     std::function<void(BudgetScope scope, const std::string& message)> budget_stopped;
+    // Whether requests get a notice near the end of a budget. Not where the request itself is measured.
+    bool gets_notices = true;
+};
+
+// A model call of the server itself instead of a worker: where its span goes, and who gets its numbers.
+struct OwnCall {
+    SpanPlace place;
+    std::vector<std::pair<std::string, std::string>> attributes{}; // of the span, beside its usual ones
+    // On the connection's thread, before the client can see the end of the response. Must not block.
+    std::function<void(const UsageRow& row, const ModelUsage& usage, bool is_traced)> settled{};
 };
 
 class Gateway final : public GatewayHandler {
@@ -64,7 +74,11 @@ public:
     Result<> add_run(const std::string& run_id, GatewayRun run);
     void remove_run(const std::string& run_id);
 
-    void serve(AttachedRun& attached, Channel& client) override;
+    void serve(AttachedRun& attached, Channel& client) override { serve_connection(attached, client, nullptr); }
+    // The same for a connection of the server itself. Its calls count for the account of the attached run.
+    void serve_own(AttachedRun& attached, Channel& client, const OwnCall& call) {
+        serve_connection(attached, client, &call);
+    }
 
 private:
     friend class ModelExchange;
@@ -74,7 +88,8 @@ private:
 
     std::shared_ptr<RunState> find(const std::string& run_id);
     // Serves one request; false when the connection must end.
-    bool serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head);
+    bool serve_request(AttachedRun& attached, RunState& run, Channel& client, RequestHead& head, const OwnCall* own);
+    void serve_connection(AttachedRun& attached, Channel& client, const OwnCall* own);
 
     const GatewayOptions m_options;
     Budgets& m_budgets;

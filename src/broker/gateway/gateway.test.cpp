@@ -1,5 +1,6 @@
 #include "broker/gateway/gateway.h"
 #include "broker/broker.h"
+#include "broker/gateway/own_call.h"
 #include "crypto/crypto.h"
 #include "net/client/client.h"
 #include "net/testing/raw_client.h"
@@ -193,6 +194,7 @@ public:
         broker = std::move(started).value();
         auto attached = broker->attach(std::move(access), {Fd(), std::move(bound.value().descriptor)});
         REQUIRE(attached.ok());
+        attached_run = attached.value();
     }
 
     static GatewayOptions options() {
@@ -244,7 +246,8 @@ public:
     Gateway gateway;
     std::unique_ptr<Dialer> dialer;
     std::shared_ptr<NoDecisions> decisions = std::make_shared<NoDecisions>();
-    std::unique_ptr<Broker> broker; // after the gateway: it uses it
+    std::unique_ptr<Broker> broker;            // after the gateway: it uses it
+    std::shared_ptr<AttachedRun> attached_run; // shared: as the broker gives it
     net::HttpClient client;
     std::string url;
     std::string stopped;
@@ -736,4 +739,48 @@ TEST_CASE("calls are reported with their texts to the tracer") {
     CHECK(call.request == shots[1].body);
     CHECK(call.response.find("message_stop") != std::string::npos);
     CHECK(call.request.find(secret_value) == std::string::npos);
+}
+
+TEST_CASE("the server's own calls are metered and traced to their own place, and end when they are cancelled") {
+    ScriptedModel model;
+    Stage stage(model.url + "/play/trickle");
+    OwnRequest request;
+    request.path = "/openai/v1/chat/completions";
+    request.body = R"({"model":"gpt-5","stream":true,"messages":[{"role":"user","content":"hi"}]})";
+    request.call.place = {"space_1", "Experiment-1", "", "0123456789abcdef0123456789abcdef", "", ""};
+    request.call.attributes = {{"prompt.id", "promptversion_1"}};
+    int settled = 0;
+    telemetry::Tokens tokens;
+    request.call.settled = [&](const UsageRow& row, const ModelUsage&, bool is_traced) {
+        ++settled;
+        tokens = row.tokens;
+        CHECK(is_traced);
+        CHECK(row.run_id == "run_1");
+    };
+    int pieces = 0;
+    request.watch = [&](std::string_view, std::string_view) { return ++pieces > 0; };
+    const Cancel cancel;
+    const auto answered = send_own(stage.gateway, *stage.attached_run, request, cancel);
+    REQUIRE_MESSAGE(answered.ok(), (answered.ok() ? "" : answered.error().message));
+    CHECK(answered.value().status == 200);
+    CHECK(settled == 1);
+    CHECK(pieces > 1);
+    CHECK(tokens == told(model));
+    REQUIRE(stage.calls.all.size() == 1);
+    CHECK(stage.calls.all[0].place.project == "Experiment-1");
+    CHECK(stage.calls.all[0].attributes == request.call.attributes);
+    CHECK(answered.value().body.find(std::string(secret_value)) == std::string::npos);
+
+    const auto outcome = [&](const Cancel& by) {
+        const auto sent = send_own(stage.gateway, *stage.attached_run, request, by);
+        return sent.ok() ? std::to_string(sent.value().status) : std::string(code_name(sent.error().code));
+    };
+    request.watch = [](std::string_view, std::string_view) { return false; };
+    CHECK(outcome(cancel) == "conflict");
+    request.watch = {};
+    Cancel fired;
+    fired.fire();
+    CHECK(outcome(fired) == "conflict");
+    request.path = "/openai/v1/unknown";
+    CHECK(outcome(cancel) == "404");
 }

@@ -234,7 +234,7 @@ std::string ModelExchange::prepare(const ModelRequest& request, std::string body
         body = with_usage_in_stream(body);
         m_drops_usage = true;
     }
-    if (admission.level == BudgetLevel::soft)
+    if (admission.level == BudgetLevel::soft && m_run.run.gets_notices)
         if (auto noticed = with_notice(m_route.api, body, notice_text(admission))) body = std::move(*noticed);
     return body;
 }
@@ -456,7 +456,7 @@ void ModelExchange::settle() {
     row.id = "call_" + make_ulid(m_call.started);
     row.space_id = m_attached.space_id();
     row.project_id = m_attached.project_id();
-    row.run_id = m_attached.run_id();
+    row.run_id = m_run.run.account.run_id;
     row.automation_id = m_run.run.account.automation_id;
     row.started = m_call.started;
     row.took = m_gateway.m_clock.steady() - m_began;
@@ -470,10 +470,13 @@ void ModelExchange::settle() {
     row.estimated_tokens = unreported.total();
     set_cost(row, unreported);
     m_gateway.m_budgets.settle(std::move(m_reservation), row);
-    if (m_gateway.m_sink == nullptr || m_capture == Capture::none) return;
+    const bool is_traced = m_gateway.m_sink != nullptr && m_capture != Capture::none;
+    if (m_own != nullptr && m_own->settled) m_own->settled(row, m_call.usage, is_traced);
+    if (!is_traced) return;
     m_call.id = row.id;
     m_call.request = std::move(m_sent);
-    m_call.place = m_run.run.place;
+    m_call.place = m_own != nullptr ? m_own->place : m_run.run.place;
+    if (m_own != nullptr) m_call.attributes = m_own->attributes;
     m_call.capture = m_capture;
     m_call.api = m_route.api;
     m_call.took = row.took;

@@ -64,11 +64,13 @@ private:
 // One request to a model. Made per request, used once.
 class ModelExchange {
 public:
-    ModelExchange(Gateway& gateway, AttachedRun& attached, Gateway::RunState& run, Channel& client)
+    // `own`: of a call of the server itself; null for a worker's.
+    ModelExchange(Gateway& gateway, AttachedRun& attached, Gateway::RunState& run, Channel& client, const OwnCall* own)
         : m_gateway(gateway),
           m_attached(attached),
           m_run(run),
-          m_client(client) {}
+          m_client(client),
+          m_own(own) {}
     // False when the connection must end.
     bool serve_request(RequestHead& head, ModelRoute route);
 
@@ -99,6 +101,7 @@ private:
     AttachedRun& m_attached;
     Gateway::RunState& m_run;
     Channel& m_client;
+    const OwnCall* const m_own;
     ModelRoute m_route;
     ModelAddress m_address;
     ModelContent m_content;

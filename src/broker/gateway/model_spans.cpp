@@ -123,6 +123,7 @@ void add_model_call_span(otlp::Batch& batch, const ModelCall& call) {
     if (call.cost_nano_usd) span.real("llm.cost.total", static_cast<double>(*call.cost_nano_usd) / 1e9);
     span.text("hone.price", call.price);
     span.text("llm.invocation_parameters", read_parameters(call.request));
+    for (const auto& [key, value] : call.attributes) span.text(key, value);
     if (call.capture == Capture::full) add_texts(span, call);
 }
 

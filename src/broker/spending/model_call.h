@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hone::broker {
 
@@ -52,6 +54,7 @@ struct ModelCall {
     std::string price;    // by which it was counted
     std::string request;  // the body as it was sent; `metadata` keeps its numbers only
     std::string response; // the response's body, perhaps truncated; empty unless `full`
+    std::vector<std::pair<std::string, std::string>> attributes{}; // of its span, beside the usual ones
 };
 
 class ModelCallSink {

@@ -96,6 +96,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"artifact", "Artifacts of runs and their reviews."},
         {"evaluator", "Rules over new spans, and code for experiments."},
         {"dataset", "Examples with versions, to measure an application on."},
+        {"prompt", "Prompts with versions and tags, and calls of models with them."},
         {"experiment", "Runs of an application on a dataset, compared with intervals and tests."},
         {"monitor", "Metrics with a condition: healthy, no data or triggered."},
         {"destination", "Where notices are sent: webhooks, Slack-compatible webhooks, email."},
@@ -123,7 +124,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
           transfer_commands, import_commands,     doctor_commands,  log_commands,     space_commands,
           member_commands,   user_commands,       key_commands,     skill_commands,   broker_commands,
           usage_commands,    audit_commands,      backup_commands,  version_commands, completion_commands,
-          help_commands})
+          help_commands,     prompt_commands,     proposal_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

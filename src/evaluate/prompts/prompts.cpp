@@ -143,6 +143,17 @@ void leave_out_nulls(json::Value& value) {
     for (const std::string& key : nulls) value.get_object().erase(key);
 }
 
+// Refuses to touch a protected tag. In the transaction of the change, so that a protection holds from its commit on.
+Result<> check_protection(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                          const std::string& tag) {
+    const auto rows = TRY(transaction.query(
+        "SELECT created_by_name FROM protected_prompt_tags WHERE space_id = ? AND name = ?", space, tag));
+    if (rows.empty() || caller.require(Permission::space_update, space).ok()) return {};
+    return forbidden(fmt::format("the tag {} is protected (by {}): only members with space_update, which are admins "
+                                 "and owners of the space, can set, move or remove it",
+                                 tag, rows.front().text(0)));
+}
+
 Result<Prompt> allowed_prompt(const Caller& caller, Prompt found, Permission permission, std::string_view what) {
     const auto allowed = caller.require(permission, found.space_id);
     if (allowed.ok()) return found;
@@ -151,6 +162,13 @@ Result<Prompt> allowed_prompt(const Caller& caller, Prompt found, Permission per
 }
 
 } // namespace
+
+Result<json::Value> Prompts::checked_content(json::Value content) {
+    leave_out_nulls(content);
+    TRY(check_content(content));
+    if (json::print(content).size() > largest_prompt) return too_large("a prompt version has at most 1 MiB of JSON");
+    return content;
+}
 
 Result<Page<Prompt>> Prompts::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
     TRY(caller.require(Permission::dataset_read, space));
@@ -195,10 +213,8 @@ Result<PromptVersion> Prompts::add_version(const Caller& caller, const SpaceId& 
     TRY(check_prompt_metadata(wanted.metadata));
     if (wanted.source && TRY(prompt(caller, *wanted.source, Permission::dataset_read)).space_id != space)
         return not_found("prompt " + wanted.source->text());
-    leave_out_nulls(content);
-    TRY(check_content(content));
+    content = TRY(checked_content(std::move(content)));
     const std::string text = json::print(content);
-    if (text.size() > largest_prompt) return too_large("a prompt version has at most 1 MiB of JSON");
     const PromptId new_id = make_id<PromptTag>(m_clock);
     const PromptVersionId version_id = make_id<PromptVersionTag>(m_clock);
     const Time now = m_clock.now();
@@ -245,6 +261,8 @@ Result<Prompt> Prompts::update(const Caller& caller, const PromptId& id, const P
 Result<> Prompts::remove(const Caller& caller, const PromptId& id) {
     const Prompt gone = TRY(prompt(caller, id, Permission::prompt_write));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        for (const auto& row : TRY(transaction.query("SELECT name FROM prompt_tags WHERE prompt_id = ?", id)))
+            TRY(check_protection(transaction, caller, gone.space_id, row.text(0)));
         TRY(transaction.execute("DELETE FROM prompts WHERE id = ?", id));
         return m_access.audit.record(transaction, caller,
                                      {"prompt_delete", gone.space_id, id.text(), {{"name", gone.name}}});
@@ -290,6 +308,14 @@ Result<PromptVersion> Prompts::tagged(const Caller& caller, const PromptId& id, 
     return prompt_version_of(rows.front());
 }
 
+Result<PromptVersion> Prompts::numbered(const Caller& caller, const PromptId& id, int64_t number) const {
+    const Prompt of = TRY(prompt(caller, id, Permission::dataset_read));
+    const auto rows =
+        TRY(m_database.query(select_prompt_version + " WHERE v.prompt_id = ? AND v.number = ?", id, number));
+    if (rows.empty()) return not_found(fmt::format("version {} of prompt {}", number, of.name));
+    return prompt_version_of(rows.front());
+}
+
 Result<PromptVersion> Prompts::version(const Caller& caller, const PromptVersionId& id, Permission permission) const {
     const auto rows = TRY(m_database.query(select_prompt_version + " WHERE v.id = ?", id));
     if (rows.empty()) return not_found("prompt version " + id.text());
@@ -316,6 +342,7 @@ Result<> Prompts::set_tag(const Caller& caller, const PromptVersionId& id, const
     TRY(checked_identifier("name", name));
     TRY(check_prompt_text("description", description));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(check_protection(transaction, caller, parent.space_id, name));
         TRY(transaction.execute(
             "INSERT INTO prompt_tags (id, prompt_id, version_id, name, description, updated_at) VALUES (?, ?, ?, ?, ?, "
             "?) ON CONFLICT (prompt_id, name) DO UPDATE SET version_id = excluded.version_id, description = "
@@ -332,10 +359,53 @@ Result<> Prompts::remove_tag(const Caller& caller, const PromptVersionId& id, co
     const Prompt parent = TRY(prompt(caller, of.prompt_id, Permission::prompt_write));
     if (!is_valid_utf8(name) || name.find('\0') != std::string::npos) return not_found("this tag");
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(check_protection(transaction, caller, parent.space_id, name));
         if (TRY(transaction.execute("DELETE FROM prompt_tags WHERE version_id = ? AND name = ?", id, name)) == 0)
             return not_found("tag " + std::string(truncate_utf8(name, 100)));
         return m_access.audit.record(transaction, caller,
                                      {"prompt_untag", parent.space_id, of.prompt_id.text(), {{"tag", name}}});
+    });
+}
+
+Result<std::vector<ProtectedPromptTag>> Prompts::protected_tags(const Caller& caller, const SpaceId& space) const {
+    TRY(caller.require(Permission::dataset_read, space));
+    std::vector<ProtectedPromptTag> found;
+    for (const auto& row : TRY(m_database.query("SELECT name, created_by_name, created_at FROM protected_prompt_tags "
+                                                "WHERE space_id = ? ORDER BY name",
+                                                space)))
+        found.push_back({row.text(0), row.text(1), row.time(2)});
+    return found;
+}
+
+Result<ProtectedPromptTag> Prompts::protect_tag(const Caller& caller, const SpaceId& space, const std::string& name) {
+    constexpr size_t most_protected = 100;
+    TRY(caller.require(Permission::space_update, space));
+    const ProtectedPromptTag made{TRY(checked_identifier("name", name)), caller.name, m_clock.now()};
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto count =
+            TRY(transaction.query("SELECT COUNT(*) FROM protected_prompt_tags WHERE space_id = ?", space));
+        if (count.front().integer(0) >= static_cast<int64_t>(most_protected))
+            return invalid(fmt::format("a space has at most {} protected tags", most_protected));
+        const auto added = TRY(transaction.execute(
+            "INSERT INTO protected_prompt_tags (space_id, name, created_by_name, created_at) VALUES (?, ?, ?, ?) ON "
+            "CONFLICT (space_id, name) DO NOTHING",
+            space, made.name, made.created_by, made.created_at));
+        if (added == 0) return conflict("the tag " + made.name + " is protected already");
+        return m_access.audit.record(transaction, caller,
+                                     {"prompt_tag_protect", space, space.text(), {{"tag", made.name}}});
+    }));
+    return made;
+}
+
+Result<> Prompts::unprotect_tag(const Caller& caller, const SpaceId& space, const std::string& name) {
+    TRY(caller.require(Permission::space_update, space));
+    if (!is_valid_utf8(name) || name.find('\0') != std::string::npos) return not_found("this protected tag");
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        if (TRY(transaction.execute("DELETE FROM protected_prompt_tags WHERE space_id = ? AND name = ?", space,
+                                    name)) == 0)
+            return not_found("protected tag " + std::string(truncate_utf8(name, 100)));
+        return m_access.audit.record(transaction, caller,
+                                     {"prompt_tag_unprotect", space, space.text(), {{"tag", name}}});
     });
 }
 

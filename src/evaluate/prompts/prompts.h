@@ -32,6 +32,7 @@ public:
                                                  const access::PageRequest& page) const;
     Result<PromptVersion> latest(const access::Caller& caller, const PromptId& id) const;
     Result<PromptVersion> tagged(const access::Caller& caller, const PromptId& id, std::string_view tag) const;
+    Result<PromptVersion> numbered(const access::Caller& caller, const PromptId& id, int64_t number) const;
     Result<PromptVersion> version(const access::Caller& caller, const PromptVersionId& id,
                                   access::Permission permission = access::Permission::dataset_read) const;
 
@@ -42,6 +43,16 @@ public:
     Result<> set_tag(const access::Caller& caller, const PromptVersionId& id, const std::string& name,
                      const std::string& description);
     Result<> remove_tag(const access::Caller& caller, const PromptVersionId& id, const std::string& name);
+
+    // Tags that only holders of space_update set, move and remove, in all prompts of a space. By name.
+    Result<std::vector<ProtectedPromptTag>> protected_tags(const access::Caller& caller,
+                                                           const access::SpaceId& space) const;
+    Result<ProtectedPromptTag> protect_tag(const access::Caller& caller, const access::SpaceId& space,
+                                           const std::string& name);
+    Result<> unprotect_tag(const access::Caller& caller, const access::SpaceId& space, const std::string& name);
+
+    // The content of a version as it would be stored.
+    static Result<json::Value> checked_content(json::Value content);
 
 private:
     Result<Prompt> prompt(const access::Caller& caller, const PromptId& id, access::Permission permission) const;

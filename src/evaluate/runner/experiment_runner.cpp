@@ -140,7 +140,8 @@ void ExperimentRunner::keep(Live& live) {
     const auto ended = [&]() -> Result<> {
         const Lock lock(live.mutex);
         if (live.out_of_budget)
-            return m_parts.tasks.end(live.id, m_server, TaskState::budget_stopped, "budget_seconds is used up");
+            return m_parts.tasks.end(live.id, m_server, TaskState::budget_stopped,
+                                     live.problem.empty() ? "budget_seconds is used up" : live.problem);
         if (live.error && live.error->code != Code::conflict)
             return m_parts.tasks.end(live.id, m_server, TaskState::failed, live.error->message);
         if (is_over(live)) return m_parts.tasks.release(live.id, m_server);
@@ -212,8 +213,16 @@ void ExperimentRunner::run_lane(Live& live, const ExperimentTask& task, const Ta
                 continue;
             }
             machine_errors = 0;
+            if (const auto& why = outcome.value().out_of_budget) {
+                const Lock lock(live.mutex);
+                live.problem = *why;
+                live.out_of_budget = true;
+                live.stopping = true;
+                return {};
+            }
             run.output = outcome.value().output;
             run.error = outcome.value().error;
+            run.trace_id = outcome.value().trace_id;
             const auto stored = m_parts.experiments.add_run(Caller::system(), run);
             // Another server stored this run meanwhile: it stays.
             if (!stored.ok() && stored.error().code != Code::conflict) return stored.error();

@@ -7,10 +7,10 @@
 
 namespace hone::evaluate {
 
-enum class TaskKind { command, http, evaluate };
+enum class TaskKind { command, http, evaluate, prompt };
 constexpr auto enum_names(TaskKind) {
     return std::array{EnumName{TaskKind::command, "command"}, EnumName{TaskKind::http, "http"},
-                      EnumName{TaskKind::evaluate, "evaluate"}};
+                      EnumName{TaskKind::evaluate, "evaluate"}, EnumName{TaskKind::prompt, "prompt"}};
 }
 
 // `queued`: waits for a server. `running`: a server has it until its lease ends. `stopped`: by a person; what was
@@ -34,11 +34,18 @@ struct TaskDefinition {
     json::Defaulted<bool> last_line = false;
     json::Defaulted<std::string> url;
     json::Defaulted<int64_t> timeout_ms = int64_t{120'000};
+    // Of kind prompt.
+    json::Defaulted<std::string> prompt;
+    json::Defaulted<json::Value> prompt_version = json::Value(nullptr);
+    json::Defaulted<std::string> provider;
+    json::Defaulted<std::string> model;
+    json::Defaulted<std::string> skill;
+    json::Defaulted<json::Value> parameters = json::Value(json::Object{});
     static constexpr std::tuple fields{
         Field{
             "kind", &TaskDefinition::kind,
             "command: in a sandbox without network. http: one POST per run. evaluate: no runs, only the evaluators on "
-            "the runs that there are."},
+            "the runs that there are. prompt: one call of a model per run."},
         Field{
             "command", &TaskDefinition::command,
             "Shell command. It reads {id, input, metadata, repetition} as JSON on stdin and writes its output as JSON "
@@ -56,6 +63,18 @@ struct TaskDefinition {
         Field{"url", &TaskDefinition::url,
               "Address that gets the same JSON by POST and responds with the output as JSON."},
         Field{"timeout_ms", &TaskDefinition::timeout_ms, "Time of one run, 100 to 3600000."},
+        Field{
+            "prompt", &TaskDefinition::prompt,
+            "Prompt whose variables get the input of the example: NAME for its newest version, NAME@TAG, NAME:NUMBER, "
+            "or the id of a version. Stored as the id of the version."},
+        Field{"prompt_version", &TaskDefinition::prompt_version,
+              "Content of the version, as POST /v1/prompts has it: given instead of `prompt`, or stored with it."},
+        Field{"provider", &TaskDefinition::provider, "Model provider instead of the version's, such as ANTHROPIC."},
+        Field{"model", &TaskDefinition::model, "Model instead of the version's."},
+        Field{"skill", &TaskDefinition::skill,
+              "Id or name of the model skill; if not given, the one of the space that offers the model."},
+        Field{"parameters", &TaskDefinition::parameters,
+              "Invocation parameters that replace those of the version; null removes one."},
     };
 };
 
@@ -64,6 +83,7 @@ struct StartTask {
     json::Defaulted<std::vector<std::string>> evaluators;
     json::Defaulted<int64_t> concurrency = int64_t{4};
     std::optional<int64_t> budget_seconds;
+    std::optional<int64_t> budget_micro_usd;
     static constexpr std::tuple fields{
         Field{"task", &StartTask::task, "What is run for each example."},
         Field{"evaluators", &StartTask::evaluators,
@@ -71,6 +91,10 @@ struct StartTask {
         Field{"concurrency", &StartTask::concurrency, "Runs at the same time, 1 to 16; 4 if not given."},
         Field{"budget_seconds", &StartTask::budget_seconds,
               "Stops when the experiment has run for this long, all attempts together; no limit if not given."},
+        Field{
+            "budget_micro_usd", &StartTask::budget_micro_usd,
+            "Stops when the model calls of a task of kind prompt have cost this much, in millionths of a US dollar; no "
+            "limit if not given. The model needs a price."},
     };
 };
 
@@ -95,10 +119,15 @@ struct ExperimentTask {
     TaskDefinition task;
     int64_t concurrency = 4;
     std::optional<int64_t> budget_seconds;
+    std::optional<int64_t> budget_micro_usd;
     TaskState state = TaskState::queued;
     std::string reason;
     std::string commit_name;
     int64_t spent_ms = 0;
+    int64_t spent_tokens = 0;
+    int64_t spent_micro_usd = 0;
+    std::string project_id;
+    std::string project_name;
     std::vector<TaskEvaluator> evaluators;
     int64_t expected_runs = 0;
     int64_t successful_runs = 0;
@@ -114,10 +143,16 @@ struct ExperimentTask {
         Field{"task", &ExperimentTask::task, "What is run for each example."},
         Field{"concurrency", &ExperimentTask::concurrency, "Runs at the same time."},
         Field{"budget_seconds", &ExperimentTask::budget_seconds, "Time limit of all attempts together."},
+        Field{"budget_micro_usd", &ExperimentTask::budget_micro_usd, "Limit of the cost of its model calls."},
         Field{"state", &ExperimentTask::state, "queued, running, stopped, done, failed or budget_stopped."},
         Field{"reason", &ExperimentTask::reason, "Why it failed or was stopped."},
         Field{"commit_name", &ExperimentTask::commit_name, "Commit of the repository that is run."},
         Field{"spent_ms", &ExperimentTask::spent_ms, "Time of all attempts until now."},
+        Field{"spent_tokens", &ExperimentTask::spent_tokens, "Tokens of the model calls of a task of kind prompt."},
+        Field{"spent_micro_usd", &ExperimentTask::spent_micro_usd,
+              "Their cost in millionths of a US dollar; calls of models without a price count as 0."},
+        Field{"project_id", &ExperimentTask::project_id, "Project that has the traces of its runs."},
+        Field{"project_name", &ExperimentTask::project_name, "Its name."},
         Field{"evaluators", &ExperimentTask::evaluators, "Evaluators with their fixed versions and their counts."},
         Field{"expected_runs", &ExperimentTask::expected_runs, "Examples times repetitions."},
         Field{"successful_runs", &ExperimentTask::successful_runs, "Runs with an output."},

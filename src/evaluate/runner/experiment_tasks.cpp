@@ -1,6 +1,7 @@
 #include "evaluate/runner/experiment_tasks.h"
 
 #include "evaluate/experiments/experiment_rows.h"
+#include "evaluate/runner/prompt_task.h"
 #include "net/http/url.h"
 #include "sandbox/provider/spec.h"
 
@@ -55,13 +56,27 @@ Result<> check_command(const TaskDefinition& task) {
     return check_files(task);
 }
 
+Result<> check_budget(const TaskBudget& budget) {
+    if (budget.seconds && (*budget.seconds < 1 || *budget.seconds > 30 * 86'400))
+        return invalid("budget_seconds must be between 1 and 2592000");
+    if (budget.micro_usd && (*budget.micro_usd < 1 || *budget.micro_usd > 1'000'000'000'000))
+        return invalid("budget_micro_usd must be between 1 and 1000000000000");
+    return {};
+}
+
 Result<> check_task(const TaskDefinition& task) {
     if (*task.timeout_ms < 100 || *task.timeout_ms > 3'600'000)
         return invalid("timeout_ms must be between 100 and 3600000");
+    if (task.kind != TaskKind::prompt && (!task.prompt.value.empty() || !task.prompt_version.value.is_null()))
+        return invalid("prompt and prompt_version belong to a task of kind prompt");
     if (task.kind == TaskKind::command) return check_command(task);
     if (!task.command.value.empty() || !task.files.value.empty() || !task.repo.value.empty())
         return invalid("command, files and repo belong to a task of kind command");
     if (task.kind == TaskKind::evaluate) return {};
+    if (task.kind == TaskKind::prompt) {
+        if (!task.url.value.empty()) return invalid("url belongs to a task of kind http");
+        return {}; // pin_prompt_task checks the rest
+    }
     const net::Url url = TRY(net::parse_url(*task.url));
     if (!url.unix_path.empty()) return invalid("url must begin with http:// or https://");
     if (!url.user_info.empty()) return invalid("url must not have a user or a password: it is stored as given");
@@ -79,7 +94,7 @@ Result<std::pair<std::string, std::optional<int64_t>>> name_and_number(const std
 
 constexpr std::string_view task_columns =
     "t.experiment_id, t.space_id, t.task, t.concurrency, t.budget_seconds, t.state, t.reason, t.commit_name, "
-    "t.spent_ms, t.attempt_at, t.started_by_name, t.created_at, t.started_at, t.ended_at";
+    "t.spent_ms, t.attempt_at, t.started_by_name, t.created_at, t.started_at, t.ended_at, t.budget_micro_usd";
 
 Result<ExperimentTask> task_of(const sql::Row& row) {
     ExperimentTask task;
@@ -97,6 +112,7 @@ Result<ExperimentTask> task_of(const sql::Row& row) {
     task.created_at = row.time(11);
     task.started_at = row.optional_time(12);
     task.ended_at = row.optional_time(13);
+    task.budget_micro_usd = row.optional_integer(14);
     return task;
 }
 
@@ -108,8 +124,9 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
     TaskDefinition task = wanted.task;
     TRY(check_task(task));
     if (*wanted.concurrency < 1 || *wanted.concurrency > 16) return invalid("concurrency must be between 1 and 16");
-    if (wanted.budget_seconds && (*wanted.budget_seconds < 1 || *wanted.budget_seconds > 30 * 86'400))
-        return invalid("budget_seconds must be between 1 and 2592000");
+    TRY(check_budget({wanted.budget_seconds, wanted.budget_micro_usd}));
+    if (wanted.budget_micro_usd && task.kind != TaskKind::prompt)
+        return invalid("budget_micro_usd belongs to a task of kind prompt: others call no models through this server");
     if (wanted.evaluators.value.size() > most_evaluators)
         return invalid(fmt::format("evaluators has at most {} names", most_evaluators));
     if (task.kind == TaskKind::evaluate && wanted.evaluators.value.empty())
@@ -118,6 +135,7 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         if (m_sources == nullptr) return unavailable("this server has no repositories");
         task.repo = TRY(m_sources->find_repo(caller, of.space_id, *task.repo));
     }
+    if (task.kind == TaskKind::prompt) TRY(pin_prompt_task(caller, of, m_prompts, task, m_sources));
     std::vector<EvaluatorVersion> evaluators;
     std::set<std::string> names;
     for (const std::string& text : *wanted.evaluators) {
@@ -133,11 +151,15 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto made = TRY(transaction.execute(
             "INSERT INTO experiment_tasks (experiment_id, space_id, task, concurrency, budget_seconds, state, reason, "
-            "commit_name, spent_ms, server, lease_until, attempt_at, started_by_name, created_at) VALUES (?, ?, ?, ?, "
-            "?, 'queued', '', '', 0, '', 0, ?, ?, ?) ON CONFLICT (experiment_id) DO NOTHING",
-            id, of.space_id, json::write(task), *wanted.concurrency, wanted.budget_seconds, now, caller.name, now));
+            "commit_name, spent_ms, server, lease_until, attempt_at, started_by_name, created_at, budget_micro_usd) "
+            "VALUES (?, ?, ?, ?, ?, 'queued', '', '', 0, '', 0, ?, ?, ?, ?) ON CONFLICT (experiment_id) DO NOTHING",
+            id, of.space_id, json::write(task), *wanted.concurrency, wanted.budget_seconds, now, caller.name, now,
+            wanted.budget_micro_usd));
         if (made == 0)
             return conflict("the experiment was started already; resume it to run what is missing or failed");
+        if (task.kind == TaskKind::prompt)
+            TRY(transaction.execute("UPDATE experiments SET metadata = ? WHERE id = ?",
+                                    json::print(metadata_of_prompt_task(of, task)), id));
         int64_t position = 0;
         for (const EvaluatorVersion& version : evaluators)
             TRY(transaction.execute("INSERT INTO experiment_evaluators (experiment_id, position, evaluator_id, number, "
@@ -164,14 +186,20 @@ Result<ExperimentTask> ExperimentTasks::stop(const Caller& caller, const Experim
     return find(caller, id);
 }
 
-Result<ExperimentTask> ExperimentTasks::resume(const Caller& caller, const ExperimentId& id) {
+Result<ExperimentTask> ExperimentTasks::resume(const Caller& caller, const ExperimentId& id, const TaskBudget& budget) {
     const ExperimentTask task = TRY(find(caller, id, Permission::experiment_write));
+    TRY(check_budget(budget));
+    if (budget.micro_usd && task.task.kind != TaskKind::prompt)
+        return invalid("budget_micro_usd belongs to a task of kind prompt");
+    if (task.task.kind == TaskKind::prompt) TRY(caller.require(Permission::run_start, task.space_id));
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto changed = TRY(transaction.execute(
-            "UPDATE experiment_tasks SET state = 'queued', reason = '', ended_at = NULL, attempt_at = ? WHERE "
-            "experiment_id = ? AND state NOT IN ('queued', 'running')",
-            now, id));
+            "UPDATE experiment_tasks SET state = 'queued', reason = '', ended_at = NULL, attempt_at = ?, "
+            "budget_seconds "
+            "= COALESCE(?, budget_seconds), budget_micro_usd = COALESCE(?, budget_micro_usd) WHERE experiment_id = ? "
+            "AND state NOT IN ('queued', 'running')",
+            now, budget.seconds, budget.micro_usd, id));
         if (changed == 0) return conflict("the experiment is " + std::string(name_of(task.state)) + " already");
         return m_access.audit.record(transaction, caller, {"experiment_resume", task.space_id, id.text(), {}});
     }));
@@ -188,6 +216,9 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
     task.expected_runs = of.example_count * of.repetitions;
     task.successful_runs = of.successful_runs;
     task.failed_runs = of.failed_runs;
+    task.project_id = of.project_id.text();
+    task.project_name = of.project_name;
+    TRY(add_spending(task, m_sources));
     for (const auto& row : TRY(m_database.query(
              "SELECT e.evaluator_id, e.number, e.name, (SELECT COUNT(*) FROM experiment_evals v WHERE v.experiment_id "
              "= e.experiment_id AND v.name = e.name AND v.error IS NULL), (SELECT COUNT(*) FROM experiment_evals v "

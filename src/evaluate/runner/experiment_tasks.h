@@ -6,9 +6,12 @@
 
 #include "evaluate/evaluators/evaluator_versions.h"
 #include "evaluate/experiments/experiments.h"
+#include "evaluate/prompts/prompts.h"
 #include "evaluate/runner/experiment_task.h"
 
 namespace hone::evaluate {
+
+class ModelCalls; // prompts/model_session.h
 
 // Finds what a task names in other parts of the server. Implemented by server/.
 class TaskSources {
@@ -23,6 +26,13 @@ public:
                                               const std::string& ref, const std::string& file) = 0;
     // Whether the installation allows HTTP tasks to reach this place although its address is private.
     virtual bool allows_private(const std::string& host, int64_t port) = 0;
+    // Null: this server calls no models.
+    virtual ModelCalls* models() { return nullptr; }
+};
+
+struct TaskBudget {
+    std::optional<int64_t> seconds{};
+    std::optional<int64_t> micro_usd{};
 };
 
 // An example and a repetition without a good run.
@@ -42,6 +52,7 @@ public:
           m_access(access),
           m_experiments(experiments),
           m_versions(database),
+          m_prompts(database, clock, access),
           m_sources(sources) {}
 
     // Conflict when it was started before: `resume` continues it. `find_evaluator` gives id and newest version by name
@@ -51,8 +62,8 @@ public:
     Result<ExperimentTask> start(const access::Caller& caller, const ExperimentId& id, const StartTask& wanted,
                                  const FindEvaluator& find_evaluator);
     Result<ExperimentTask> stop(const access::Caller& caller, const ExperimentId& id);
-    // Continues with what is missing or failed.
-    Result<ExperimentTask> resume(const access::Caller& caller, const ExperimentId& id);
+    // Continues with what is missing or failed. The limits replace those of before; absent: they stay.
+    Result<ExperimentTask> resume(const access::Caller& caller, const ExperimentId& id, const TaskBudget& budget = {});
     Result<ExperimentTask> find(const access::Caller& caller, const ExperimentId& id,
                                 access::Permission permission = access::Permission::dataset_read) const;
 
@@ -80,6 +91,7 @@ private:
     access::Access& m_access;
     Experiments& m_experiments;
     EvaluatorVersions m_versions;
+    Prompts m_prompts;
     TaskSources* const m_sources;
 };
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/evaluators/short_lived_file.h"
+#include "evaluate/runner/prompt_task.h"
 #include "net/client/address_range.h"
 #include "net/http/url.h"
 #include "sandbox/image/tree.h"
@@ -75,6 +76,10 @@ std::string end_of_stderr(std::string_view said) {
 Result<std::unique_ptr<TaskFolder>> TaskFolder::make(const std::string& directory, const ExperimentTask& task,
                                                      TaskSources* sources, std::string& commit) {
     std::unique_ptr<TaskFolder> folder(new TaskFolder(directory + "/task-" + make_ulid(SystemClock().now())));
+    if (task.task.kind == TaskKind::prompt) {
+        folder->prompt = TRY(PromptTask::open(task, sources));
+        return folder;
+    }
     TRY(make_readable_directory(folder->path));
     for (const auto& [path, content] : *task.task.files) {
         folder->has_files = true;
@@ -94,15 +99,23 @@ Result<std::unique_ptr<TaskFolder>> TaskFolder::make(const std::string& director
     return folder;
 }
 
+TaskFolder::TaskFolder(std::string folder) : path(std::move(folder)) {}
+
 TaskFolder::~TaskFolder() {
     static_cast<void>(sandbox::remove_tree(path));
 }
 
 TaskRunner::TaskRunner(sandbox::Provider* provider, TaskSources* sources) : m_provider(provider), m_sources(sources) {}
 
+void TaskRunner::abandon() {
+    m_cancel.cancel();
+    if (m_sources != nullptr && m_sources->models() != nullptr) m_sources->models()->stop();
+}
+
 Result<TaskOutcome> TaskRunner::run(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
                                     const std::function<bool()>& abandoned) {
     if (task.task.kind == TaskKind::http) return post(task, run);
+    if (task.task.kind == TaskKind::prompt) return folder.prompt->run(run, abandoned);
     return run_command(task, folder, run, abandoned);
 }
 

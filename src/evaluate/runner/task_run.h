@@ -13,7 +13,11 @@ namespace hone::evaluate {
 struct TaskOutcome {
     std::string output = "null"; // JSON
     std::optional<std::string> error;
+    std::optional<std::string> trace_id{};
+    std::optional<std::string> out_of_budget{}; // why; the run counts as not tried
 };
+
+class PromptTask; // prompt_task.h
 
 // Folders that the task of one experiment uses; removed at its end.
 class TaskFolder {
@@ -28,9 +32,10 @@ public:
     std::string path;
     bool has_files = false;
     bool has_checkout = false;
+    std::unique_ptr<PromptTask> prompt; // of kind prompt
 
 private:
-    explicit TaskFolder(std::string folder) : path(std::move(folder)) {}
+    explicit TaskFolder(std::string folder);
 };
 
 class TaskRunner {
@@ -42,7 +47,7 @@ public:
     Result<TaskOutcome> run(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
                             const std::function<bool()>& abandoned);
     // Ends the requests that are under way.
-    void abandon() { m_cancel.cancel(); }
+    void abandon();
 
 private:
     Result<TaskOutcome> run_command(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,

@@ -12,18 +12,21 @@ class ExperimentSources final : public evaluate::TaskSources {
 public:
     // `mirrors`, `git`: null where nothing can be isolated.
     ExperimentSources(forge::Repos& repos, forge::Mirrors* mirrors, const forge::Git* git,
-                      std::vector<broker::PrivateHost> private_hosts, const std::string& data_directory)
+                      std::vector<broker::PrivateHost> private_hosts, const std::string& data_directory,
+                      evaluate::ModelCalls& models)
         : m_repos(repos),
           m_mirrors(mirrors),
           m_git(git),
           m_private_hosts(std::move(private_hosts)),
-          m_directory(data_directory + "/git") {}
+          m_directory(data_directory + "/git"),
+          m_models(models) {}
 
     Result<std::string> find_repo(const access::Caller& caller, const access::SpaceId& space,
                                   const std::string& id_or_name) override;
     Result<std::string> write_archive(const access::SpaceId& space, const std::string& repo, const std::string& ref,
                                       const std::string& file) override;
     bool allows_private(const std::string& host, int64_t port) override;
+    evaluate::ModelCalls* models() override { return &m_models; }
 
 private:
     forge::Repos& m_repos;
@@ -31,6 +34,7 @@ private:
     const forge::Git* const m_git;
     const std::vector<broker::PrivateHost> m_private_hosts;
     const std::string m_directory;
+    evaluate::ModelCalls& m_models;
 };
 
 } // namespace hone::server

@@ -5,5 +5,6 @@ export { DatasetPage } from "../pages/datasets/dataset";
 export { Datasets } from "../pages/datasets/datasets";
 export { ExperimentPage } from "../pages/datasets/experiment";
 export { PrintedAddress } from "../pages/datasets/printed_address";
+export { Playground } from "../pages/prompts/playground";
 export { PromptPage } from "../pages/prompts/prompt";
 export { Prompts } from "../pages/prompts/prompts";

@@ -51,6 +51,10 @@ export const compare_page = (dataset: string, experiments: string[]) =>
   })}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
+export const playground_page = (from: Record<string, string> = {}) => {
+  const text = new URLSearchParams(from).toString();
+  return `${space_home()}/playground${text === "" ? "" : `?${text}`}`;
+};
 export const skills_page = () => `${space_home()}/skills`;
 export const skill_page = (id: string) => `${space_home()}/skills/${segment(id)}`;
 export const destinations_page = () => `${space_home()}/settings/destinations`;

@@ -6,6 +6,20 @@
 
 namespace hone::api {
 
+// --- shapes --------------------------------------------------------------------------------------------------------
+
+struct ResumeBudget {
+    static constexpr bool is_query = true;
+    std::optional<int64_t> budget_seconds;
+    std::optional<int64_t> budget_micro_usd;
+    static constexpr std::tuple fields{
+        Field{"budget_seconds", &ResumeBudget::budget_seconds,
+              "New limit of the time of all attempts together; the old one if not given."},
+        Field{"budget_micro_usd", &ResumeBudget::budget_micro_usd,
+              "New limit of the cost of its model calls; the old one if not given."},
+    };
+};
+
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -26,7 +40,9 @@ Result<One<evaluate::ExperimentTask>> start_experiment(const Call& call, const e
         const auto family = TRY(evaluators.find_code(call.caller, experiment.space_id, name));
         return evaluators.version(call.caller, family.id, number.value_or(family.revision));
     };
-    One<evaluate::ExperimentTask> started{TRY(evaluate.tasks.start(call.caller, id, body, find))};
+    evaluate::StartTask wanted = body;
+    wanted.task.prompt = plain_id("PromptVersion", *wanted.task.prompt);
+    One<evaluate::ExperimentTask> started{TRY(evaluate.tasks.start(call.caller, id, wanted, find))};
     evaluate.runner.wake();
     return started;
 }
@@ -41,9 +57,10 @@ Result<One<evaluate::ExperimentTask>> stop_experiment(const Call& call) {
     return One<evaluate::ExperimentTask>{TRY(call.services.evaluate.tasks.stop(call.caller, id))};
 }
 
-Result<One<evaluate::ExperimentTask>> resume_experiment(const Call& call) {
+Result<One<evaluate::ExperimentTask>> resume_experiment(const Call& call, const ResumeBudget& query) {
     const auto id = TRY(started_experiment(call));
-    One<evaluate::ExperimentTask> resumed{TRY(call.services.evaluate.tasks.resume(call.caller, id))};
+    One<evaluate::ExperimentTask> resumed{
+        TRY(call.services.evaluate.tasks.resume(call.caller, id, {query.budget_seconds, query.budget_micro_usd}))};
     call.services.evaluate.runner.wake();
     return resumed;
 }
@@ -56,8 +73,8 @@ using enum access::Permission;
 
 const Route experiment_tasks_table[] = {
     route<start_experiment>("POST", "/v1/experiments/{experiment}/start", need(experiment_write),
-                            "Run an experiment on the server: a command or an address for each example, then "
-                            "evaluators.")
+                            "Run an experiment on the server: a command, an address or a prompt for each example, then "
+                            "evaluators. A prompt also needs run_start.")
         .with_body_limit(8 << 20),
     route<get_experiment_task>("GET", "/v1/experiments/{experiment}/task", need(dataset_read),
                                "State and counts of an experiment that the server runs."),

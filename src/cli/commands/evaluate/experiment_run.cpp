@@ -28,6 +28,10 @@ Columns task_columns() {
         {.title = "expected runs", .field = "expected_runs", .kind = Kind::count},
         {.title = "runs", .field = "successful_runs", .kind = Kind::count},
         {.title = "failed runs", .field = "failed_runs", .kind = Kind::count},
+        {.title = "prompt", .field = "task.prompt"},
+        {.title = "model", .field = "task.model"},
+        {.title = "tokens", .field = "spent_tokens", .kind = Kind::count},
+        {.title = "cost", .field = "spent_micro_usd", .kind = Kind::money},
         {.title = "concurrency", .field = "concurrency", .kind = Kind::number},
         {.title = "started by", .field = "started_by"},
         {.title = "started", .field = "started_at", .kind = Kind::time},
@@ -53,16 +57,41 @@ Result<json::Object> files_of(const Context& context) {
     return files;
 }
 
+// NAME=VALUE of an invocation parameter: JSON, or a text without quotes.
+Result<json::Object> parameters_of(const Context& context) {
+    json::Object parameters;
+    for (const std::string& pair : context.parsed.all("--parameter")) {
+        const size_t equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0)
+            return context.usage("--parameter needs NAME=VALUE, such as temperature=0");
+        auto value = json::parse(pair.substr(equals + 1));
+        parameters[pair.substr(0, equals)] =
+            value.ok() ? std::move(value).value() : json::Value(pair.substr(equals + 1));
+    }
+    return parameters;
+}
+
 Result<json::Object> task_of(const Context& context) {
     json::Object task;
     const auto command = context.parsed.value("--command");
     const auto url = context.parsed.value("--address");
-    if (command && url) return context.usage("give --command or --address, not both");
-    if (!command && !url)
-        return context.usage("give what runs an example: --command 'python3 run.py' or --address URL");
-    task["kind"] = command ? "command" : "http";
+    const auto prompt = context.parsed.value("--prompt");
+    const int given_tasks = (command ? 1 : 0) + (url ? 1 : 0) + (prompt ? 1 : 0);
+    if (given_tasks > 1) return context.usage("give one of --command, --address and --prompt");
+    if (given_tasks == 0)
+        return context.usage("give what runs an example: --command 'python3 run.py', --address URL or --prompt NAME");
+    task["kind"] = command ? "command" : url ? "http" : "prompt";
     if (command) task["command"] = *command;
     if (url) task["url"] = *url;
+    if (prompt) task["prompt"] = *prompt;
+    for (const auto& [option, key] : {std::pair{"--model", "model"}, {"--provider", "provider"}, {"--skill", "skill"}})
+        if (const auto value = context.parsed.value(option)) {
+            if (!prompt) return context.usage(std::string(option) + " needs --prompt");
+            task[key] = *value;
+        }
+    json::Object parameters = TRY(parameters_of(context));
+    if (!parameters.empty() && !prompt) return context.usage("--parameter needs --prompt");
+    if (!parameters.empty()) task["parameters"] = std::move(parameters);
     json::Object files = TRY(files_of(context));
     if (!files.empty()) task["files"] = std::move(files);
     for (const auto& [option, key] : {std::pair{"--repo", "repo"}, {"--ref", "ref"}, {"--image", "image"}})
@@ -122,6 +151,9 @@ std::string summary(const json::Value& task) {
         for (const json::Value& one : list->get_array())
             text += fmt::format("; {}@{}: {} evals, {} failed", text_of(one, "name"), number_of(one, "number"),
                                 number_of(one, "evals"), number_of(one, "failed_evals"));
+    if (number_of(task, "spent_tokens") > 0)
+        text += fmt::format("; {} tokens, {}", number_of(task, "spent_tokens"),
+                            money_text(number_of(task, "spent_micro_usd")));
     return safe_line(text);
 }
 
@@ -190,6 +222,7 @@ Result<> run_experiment(Context& context) {
     if (!evaluators.empty()) body["evaluators"] = std::move(evaluators);
     if (const auto lanes = TRY(context.integer("--concurrency", 1))) body["concurrency"] = *lanes;
     TRY(set_seconds(context, "--budget", "budget_seconds", body));
+    TRY(set_dollars(context, "--max-cost", "budget_micro_usd", body));
     json::Object made;
     if (const auto name = context.parsed.value("--name")) made["name"] = *name;
     if (const auto repetitions = TRY(context.integer("--repeat", 1))) made["repetitions"] = *repetitions;
@@ -227,7 +260,13 @@ Result<> stop_experiment(Context& context) {
 }
 
 Result<> resume_experiment(Context& context) {
-    json::Value task = TRY(context.remote.post(task_path(context, "resume"), json::Object{}));
+    json::Object limits;
+    TRY(set_seconds(context, "--budget", "budget_seconds", limits));
+    TRY(set_dollars(context, "--max-cost", "budget_micro_usd", limits));
+    Query query;
+    for (const auto& limit : limits)
+        query.emplace_back(std::string(std::string_view(limit.key())), std::to_string(limit.value().as_int64()));
+    json::Value task = TRY(context.remote.post(task_path(context, "resume"), json::Object{}, std::move(query)));
     if (context.parsed.has("--detach")) return show_done(context, task, "Resumed. " + summary(task));
     task = TRY(watch(context, path_of("/v1/experiments", {context.value_or_empty("EXPERIMENT")})));
     TRY(show_done(context, task, summary(task)));
@@ -260,6 +299,9 @@ std::vector<Command> experiment_run_commands() {
                            .value = "NAME",
                            .doc = "Evaluator of the outputs, by name or id; NAME@3 for version 3.",
                            .repeated = true};
+    const Option budget{.name = "--budget", .value = "DURATION", .doc = "Stop when it has run for this long."};
+    const Option max_cost{
+        .name = "--max-cost", .value = "USD", .doc = "Stop when its model calls have cost this much, in US dollars."};
     const Option detach{.name = "--detach", .value = "", .doc = "Do not wait until it is done."};
     return {
         {.path = "experiment run",
@@ -280,6 +322,20 @@ std::vector<Command> experiment_run_commands() {
                    {.name = "--env", .value = "NAME=VALUE", .doc = "Variable of the command.", .repeated = true},
                    {.name = "--last-line", .value = "", .doc = "Only the last line of stdout is the output."},
                    {.name = "--address", .value = "URL", .doc = "Send each example by POST instead."},
+                   {.name = "--prompt",
+                    .value = "NAME",
+                    .doc = "Send each example to a model with this prompt: NAME, NAME@TAG or NAME:VERSION."},
+                   {.name = "--model", .value = "MODEL", .doc = "Model. Default: that of the prompt."},
+                   {.name = "--provider",
+                    .value = "PROVIDER",
+                    .doc = "Provider of the model, such as ANTHROPIC. Default: that of the prompt."},
+                   {.name = "--skill",
+                    .value = "SKILL",
+                    .doc = "Model skill. Default: the one of the space that offers the model."},
+                   {.name = "--parameter",
+                    .value = "NAME=VALUE",
+                    .doc = "Invocation parameter of the model, such as temperature=0; null removes one.",
+                    .repeated = true},
                    {.name = "--run-timeout", .value = "DURATION", .doc = "Time of one run. Default: 2m."},
                    evaluator,
                    {.name = "--name", .value = "NAME", .doc = "Name of the experiment."},
@@ -287,7 +343,8 @@ std::vector<Command> experiment_run_commands() {
                    {.name = "--split", .value = "NAME", .doc = "Only examples of this split.", .repeated = true},
                    {.name = "--version", .value = "VERSION", .doc = "Dataset version. Default: the newest."},
                    {.name = "--concurrency", .value = "NUMBER", .doc = "Runs at the same time. Default: 4."},
-                   {.name = "--budget", .value = "DURATION", .doc = "Stop when it has run for this long."},
+                   budget,
+                   max_cost,
                    {.name = "--baseline",
                     .value = "EXPERIMENT",
                     .doc = "Tag, name or id of the experiment to compare with."},
@@ -316,7 +373,7 @@ std::vector<Command> experiment_run_commands() {
         {.path = "experiment resume",
          .summary = "Run what is missing or failed of an experiment.",
          .arguments = {experiment},
-         .options = {detach},
+         .options = {budget, max_cost, detach},
          .run = resume_experiment},
     };
 }

@@ -22,12 +22,14 @@ import { dataset_route, datasets_changed, plain_id } from "./data";
 import { Examples } from "./examples";
 import { Experiments } from "./experiments";
 import { ImportDialog } from "./import_dialog";
+import { Proposals } from "./proposals";
 import { Versions } from "./versions";
 
 const tabs = [
   { id: "examples", title: "Examples" },
   { id: "experiments", title: "Experiments" },
   { id: "versions", title: "Versions" },
+  { id: "proposals", title: "Proposals" },
 ];
 
 const downloads: [string, string][] = [
@@ -227,6 +229,7 @@ export function DatasetPage({ params }: { params: Params }) {
             {tab === "examples" && <Examples parts={parts} />}
             {tab === "experiments" && <Experiments dataset={dataset} />}
             {tab === "versions" && <Versions parts={parts} />}
+            {tab === "proposals" && <Proposals dataset={dataset} />}
           </div>
         );
       }}

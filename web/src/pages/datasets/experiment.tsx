@@ -22,6 +22,7 @@ import { navigate, query, set_query } from "../../router";
 import { compare_page, dataset_page, trace_page } from "../addresses";
 import { dataset_route, datasets_changed, experiment_route, is_complete, one_line, score_text } from "./data";
 import { Value } from "./examples";
+import { TaskBar } from "./experiment_task";
 import { EvalMean, RunCounts } from "./experiments";
 
 // While a client sends runs.
@@ -353,6 +354,7 @@ export function ExperimentPage({ params }: { params: Params }) {
           >
             <Actions experiment={experiment} baseline={baseline} />
           </PageHeader>
+          <TaskBar experiment={experiment} />
           <dl class="numbers" aria-label="Results">
             <div>
               <dt>Runs</dt>

@@ -4,6 +4,9 @@ import { api, segment } from "../../api";
 import type { PromptView } from "../../api_types";
 import { reload } from "../../load";
 import { space } from "../../login";
+import { content_of, type TemplateMessage } from "./content";
+
+export { content_of, type TemplateMessage };
 
 export const prompt_route = (id: string, part = "") => `/v1/prompts/${segment(id)}${part === "" ? "" : `/${part}`}`;
 
@@ -14,24 +17,6 @@ export function list_prompts(signal: AbortSignal): Promise<PromptView[]> {
 export async function prompts_changed(): Promise<void> {
   await reload("prompt");
 }
-
-export interface TemplateMessage {
-  role: string;
-  content: string | { type: string; text?: string }[];
-}
-
-interface VersionContent {
-  model_provider?: string;
-  model_name?: string;
-  template_format?: string;
-  template?: { messages?: TemplateMessage[] };
-  invocation_parameters?: Record<string, unknown>;
-  tools?: unknown;
-  response_format?: unknown;
-  description?: string;
-}
-
-export const content_of = (content: unknown) => (content ?? {}) as VersionContent;
 
 /** The text of a message; parts that are no text as JSON. */
 export function message_text(message: TemplateMessage): string {
@@ -51,4 +36,20 @@ export function version_text(content: unknown): string {
   if (version.tools) parts.push(`tools: ${JSON.stringify(version.tools, null, 2)}`);
   if (version.response_format) parts.push(`response format: ${JSON.stringify(version.response_format, null, 2)}`);
   return parts.join("\n\n");
+}
+
+/** The last event of a call of the playground. */
+export interface PlaygroundReply {
+  text: string;
+  tool_calls: { id: string; name: string; arguments: string }[];
+  finish_reason: string;
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  /** null: the model has no price. */
+  cost_micro_usd: number | null;
+  duration_ms: number;
+  first_text_ms: number | null;
+  project_id: string;
+  trace_id: string | null;
 }

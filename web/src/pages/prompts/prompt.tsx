@@ -21,11 +21,12 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { navigate, query, set_query } from "../../router";
-import { experiment_page, prompts_page } from "../addresses";
+import { experiment_page, playground_page, prompts_page } from "../addresses";
 import { plain_id } from "../datasets/data";
 import { EvalMean } from "../datasets/experiments";
 import { TextDiff } from "../datasets/text_diff";
 import { content_of, message_text, prompt_route, prompts_changed, version_text } from "./data";
+import { use_protected_tags } from "./protected_tags";
 
 const version_route = (id: string, part: string) => `/v1/prompt_versions/${segment(id)}/${part}`;
 
@@ -61,12 +62,15 @@ function TagDialog({ version, on_close }: { version: PromptVersionRow; on_close:
 function Tags({ version }: { version: PromptVersionRow }) {
   const { busy, attempt } = use_action();
   const [tagging, set_tagging] = useState(false);
+  const protected_tags = use_protected_tags().data ?? [];
+  const is_protected = (tag: string) => protected_tags.some((one) => one.name === tag);
   return (
     <p class="tag-line">
       {version.tags.map((tag) => (
         <span class="chip" key={tag}>
+          {is_protected(tag) && <Icon name="lock" />}
           {tag}
-          {can("prompt_write") && (
+          {can(is_protected(tag) ? "space_update" : "prompt_write") && (
             <button
               type="button"
               class="quiet icon-only"
@@ -237,6 +241,20 @@ function Body({ prompt, versions, more }: BodyProps) {
           </label>
         </div>
         <Tags version={shown} />
+        {can("run_start") && (
+          <p>
+            <a
+              class="button"
+              href={playground_page({
+                prompt: plain_id(prompt.id),
+                version: String(shown.number),
+                name: prompt.name,
+              })}
+            >
+              <Icon name="play" /> Open in playground
+            </a>
+          </p>
+        )}
         {other ? (
           <TextDiff
             label={`From version ${other.number} to ${shown.number}`}

@@ -3,15 +3,17 @@
 import type { PromptView } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
-import { space } from "../../login";
+import { can, space } from "../../login";
+import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
 import { Data, Empty } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { navigate, query } from "../../router";
-import { prompt_page } from "../addresses";
+import { playground_page, prompt_page } from "../addresses";
 import { plain_id } from "../datasets/data";
 import { list_prompts } from "./data";
+import { ProtectedTagsButton } from "./protected_tags";
 
 const columns: Column<PromptView>[] = [
   {
@@ -37,7 +39,14 @@ export function Prompts() {
       <PageHeader
         title="Prompts"
         text="Templates with model settings. Versions never change; tags such as production point at one of them."
-      />
+      >
+        <ProtectedTagsButton />
+        {can("run_start") && (
+          <a class="button primary" href={playground_page()}>
+            <Icon name="play" /> Open the playground
+          </a>
+        )}
+      </PageHeader>
       <Data load={load} retry={() => void reload("prompts/")}>
         {(prompts) =>
           prompts.length === 0 ? (

@@ -10,6 +10,7 @@ import { exact_count, money, short_count, span_duration } from "../../lib/format
 import { local_time, to_milliseconds } from "../../lib/format/time";
 import type { TreeSpan } from "../../lib/view/span_tree";
 import { reload, use_load } from "../../load";
+import { can } from "../../login";
 import { Content, LongText } from "../../parts/content";
 import { CopyButton, Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
@@ -19,7 +20,7 @@ import { Facts } from "../../parts/slide_over";
 import { Data, Empty, Note, State } from "../../parts/state";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { navigate, query, set_query } from "../../router";
-import { traces_page } from "../addresses";
+import { playground_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { Evals } from "./evals";
@@ -364,6 +365,14 @@ export function SpanPanel({ project, node }: SpanPanelProps) {
         <h2>{span.name}</h2>
         {span.status === "error" && <State tone="failed" text="error" />}
         {span.status === "ok" && <State tone="done" text="ok" />}
+        {span.kind === "llm" && can("run_start") && (
+          <a
+            class="button quiet"
+            href={playground_page({ project: project.name, trace: span.trace_id, span: span.span_id })}
+          >
+            <Icon name="play" /> Open in playground
+          </a>
+        )}
         <AddToDatasetButton project={project} sources={{ kind: "spans", ids: [span.span_id] }} quiet />
         <button type="button" class="quiet icon-only phone-only" aria-label="Close span" onClick={close}>
           <Icon name="close" />

@@ -1,0 +1,81 @@
+// Calls of models through the gateway, for experiments and the playground: metered, limited by budgets, traced, with
+// the credential of a model skill that no caller sees. Implemented by server/.
+#pragma once
+
+#include "access/caller.h"
+#include "evaluate/prompts/prompt_request.h"
+
+#include <functional>
+#include <memory>
+
+namespace hone::evaluate {
+
+// Who pays for calls and where their spans go.
+struct ModelOwner {
+    access::SpaceId space_id;
+    std::string id; // of the experiment; calls are counted under it
+    std::string project_id;
+    std::string project_name;
+    std::string skill_id;
+    std::optional<int64_t> cost_limit_nano_usd{}; // of all calls of this owner together
+};
+
+struct OutgoingCall {
+    PromptRequest request;
+    Duration timeout = std::chrono::minutes(10);
+    std::vector<std::pair<std::string, std::string>> attributes{}; // of the span
+    // For a stream: gets the text that has arrived, whole, each time that it has grown; false ends the call.
+    std::function<bool(const std::string& text)> watch{};
+};
+
+struct ModelToolUse {
+    std::string id, name, arguments;
+};
+
+struct ModelReply {
+    int status = 0;
+    std::string error; // why there is no reply; empty: there is one
+    bool out_of_budget = false;
+    bool is_temporary = false; // the provider is busy or failed: a retry may help
+    Duration retry_after{};
+    std::string text;
+    std::vector<ModelToolUse> tool_calls;
+    std::string finish_reason;
+    std::string model;
+    std::string trace_id;     // empty: no span was written
+    int64_t input_tokens = 0; // with those of caches
+    int64_t output_tokens = 0;
+    std::optional<int64_t> cost_nano_usd; // nothing: the model has no price
+};
+
+// One owner's calls. Thread-safe; `send` blocks.
+class ModelSession {
+public:
+    virtual ~ModelSession() = default;
+    // Errors: conflict (cancelled), busy (timeout), unavailable. A refusal of the provider is a reply.
+    virtual Result<ModelReply> send(const OutgoingCall& outgoing) = 0;
+    // Ends the calls that are under way and all later ones.
+    virtual void cancel() = 0;
+};
+
+struct ModelSpending {
+    int64_t tokens = 0;
+    int64_t cost_nano_usd = 0;
+};
+
+class ModelCalls {
+public:
+    virtual ~ModelCalls() = default;
+    // The model skill of the space that offers this model, as the caller sees it. `wanted`: its id or name; empty: the
+    // one that lists the model, else one that offers any.
+    virtual Result<std::string> find_skill(const access::Caller& caller, const access::SpaceId& space,
+                                           const std::string& wanted, const std::string& protocol,
+                                           const std::string& model) = 0;
+    virtual Result<std::unique_ptr<ModelSession>> open(const ModelOwner& owner) = 0;
+    // Ends all calls: the server stops.
+    virtual void stop() = 0;
+    // Of all calls of an owner.
+    virtual Result<ModelSpending> spent(const std::string& owner_id) = 0;
+};
+
+} // namespace hone::evaluate
