@@ -28,11 +28,22 @@ Columns task_columns() {
         {.title = "expected runs", .field = "expected_runs", .kind = Kind::count},
         {.title = "runs", .field = "successful_runs", .kind = Kind::count},
         {.title = "failed runs", .field = "failed_runs", .kind = Kind::count},
+        {.title = "not replayed", .field = "not_replayed", .kind = Kind::count},
         {.title = "concurrency", .field = "concurrency", .kind = Kind::number},
         {.title = "started by", .field = "started_by"},
         {.title = "started", .field = "started_at", .kind = Kind::time},
         {.title = "ended", .field = "ended_at", .kind = Kind::time},
         {.title = "experiment", .field = "experiment_id"},
+    };
+}
+
+Columns replay_columns() {
+    return {
+        {.title = "example", .field = "example_id"},
+        {.title = "trace", .field = "source_trace"},
+        {.title = "tools", .field = "tools"},
+        {.title = "tool results", .field = "tool_results", .kind = Kind::count},
+        {.title = "not replayed because", .field = "reason"},
     };
 }
 
@@ -58,9 +69,15 @@ Result<json::Object> task_of(const Context& context) {
     const auto command = context.parsed.value("--command");
     const auto url = context.parsed.value("--address");
     if (command && url) return context.usage("give --command or --address, not both");
-    if (!command && !url)
-        return context.usage("give what runs an example: --command 'python3 run.py' or --address URL");
-    task["kind"] = command ? "command" : "http";
+    const bool is_replay = context.parsed.has("--replay");
+    if (!command && !url && !is_replay)
+        return context.usage(
+            "give what runs an example: --command 'python3 run.py', --address URL, or --replay for recorded traces");
+    task["kind"] = is_replay ? "replay" : command ? "command" : "http";
+    if (const auto tools = context.parsed.value("--tools")) {
+        if (!is_replay) return context.usage("--tools belongs to --replay");
+        task["replay_tools"] = *tools;
+    }
     if (command) task["command"] = *command;
     if (url) task["url"] = *url;
     json::Object files = TRY(files_of(context));
@@ -118,6 +135,8 @@ std::string summary(const json::Value& task) {
     std::string text =
         fmt::format("{}: {} of {} runs, {} failed", text_of(task, "state"), number_of(task, "successful_runs"),
                     number_of(task, "expected_runs"), number_of(task, "failed_runs"));
+    if (const int64_t left = number_of(task, "not_replayed"); left > 0)
+        text += fmt::format("; {} examples could not be replayed", left);
     if (const json::Value* list = member(task, "evaluators"); list != nullptr && list->is_array())
         for (const json::Value& one : list->get_array())
             text += fmt::format("; {}@{}: {} evals, {} failed", text_of(one, "name"), number_of(one, "number"),
@@ -221,6 +240,14 @@ Result<> show_task(Context& context) {
     return show_record(context, TRY(context.remote.get(task_path(context, "task"))), task_columns());
 }
 
+Result<> list_replays(Context& context) {
+    Query query;
+    if (context.parsed.has("--not-replayed")) query.emplace_back("not_replayed", "true");
+    return show_list(context, task_path(context, "replays"), std::move(query), replay_columns(),
+                     "Nothing was replayed. Replay recorded traces:\n  hone experiment run shop-tickets --replay "
+                     "--command 'python3 run.py' --tools recorded");
+}
+
 Result<> stop_experiment(Context& context) {
     const json::Value task = TRY(context.remote.post(task_path(context, "stop"), json::Object{}));
     return show_done(context, task, "Stopped. " + summary(task));
@@ -280,6 +307,13 @@ std::vector<Command> experiment_run_commands() {
                    {.name = "--env", .value = "NAME=VALUE", .doc = "Variable of the command.", .repeated = true},
                    {.name = "--last-line", .value = "", .doc = "Only the last line of stdout is the output."},
                    {.name = "--address", .value = "URL", .doc = "Send each example by POST instead."},
+                   {.name = "--replay",
+                    .value = "",
+                    .doc = "Run the recorded trace of each example again, with its recorded input, through --command "
+                           "or --address; without both, the recorded outputs are evaluated."},
+                   {.name = "--tools",
+                    .value = "recorded|live",
+                    .doc = "Of --replay: give the recorded results of tools, or let the application call them."},
                    {.name = "--run-timeout", .value = "DURATION", .doc = "Time of one run. Default: 2m."},
                    evaluator,
                    {.name = "--name", .value = "NAME", .doc = "Name of the experiment."},
@@ -309,6 +343,12 @@ std::vector<Command> experiment_run_commands() {
          .summary = "Show how far an experiment is that the server runs.",
          .arguments = {experiment},
          .run = show_task},
+        {.path = "experiment replays",
+         .summary = "List what an experiment replayed of each example, and why it could not.",
+         .arguments = {experiment},
+         .options = {{.name = "--not-replayed", .value = "", .doc = "Only examples that could not be replayed."}},
+         .lists = true,
+         .run = list_replays},
         {.path = "experiment stop",
          .summary = "Stop an experiment; runs that have begun are finished.",
          .arguments = {experiment},
