@@ -118,7 +118,8 @@ function columns_of(experiment: ExperimentRow): Column<RunRow>[] {
       title: "Trace",
       width: "60px",
       wide: true,
-      cell: (run) => run.trace_id && <a href={trace_page(run.trace_project ?? experiment.project_name, run.trace_id)}>open</a>,
+      cell: (run) =>
+        run.trace_id && <a href={trace_page(run.trace_project ?? experiment.project_name, run.trace_id)}>open</a>,
     },
   ];
 }
