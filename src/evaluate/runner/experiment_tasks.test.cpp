@@ -125,7 +125,7 @@ TEST_CASE("a task that could not run is refused with the reason") {
                  {with([](auto& w) { w.task.env.value["A B"] = "x"; }), "not a usable environment variable"},
                  {with([](auto& w) { w.task.timeout_ms = int64_t{1}; }), "timeout_ms"},
                  {with([](auto& w) { w.task.ref = std::string("main"); }), "ref needs a repo"},
-                 {with([](auto& w) { w.task.url = std::string("http://a/"); }), "url belongs to"},
+                 {with([](auto& w) { w.task.url = std::string("http://a/"); }), "give a command or a url"},
                  {with([](auto& w) { w.concurrency = int64_t{17}; }), "concurrency"},
                  {with([](auto& w) { w.budget_seconds = 0; }), "budget_seconds"},
                  {with([](auto& w) { w.evaluators = std::vector<std::string>{"exact@x"}; }), "no version number"},
