@@ -4,14 +4,24 @@
 Prints one JSON object: seconds to store and to read 20,000 examples (10 MB), seconds and peak memory of the server for an
 import of many rows, seconds to compare two experiments of 10,000 runs, and seconds of an experiment with Phoenix' own
 client, 5,000 examples and two evaluators; milliseconds of one document through a Python evaluator that was not running, and its
-documents per second in batches; runs per second of the command `cat` in sandboxes, four at the same time."""
+documents per second in batches; runs per second of the command `cat` in sandboxes, four at the same time; seconds until a rule
+has evaluated spans of the last day.
+
+Names with `_ratio` compare with a baseline that is measured in the same run: an import with the same rows in a bare SQLite table; the
+server's peak memory of the whole import with that of a tenth of it (1: flat); a comparison with reading the runs of both
+experiments; 5,000 examples of the client with ten times the time of 500 (1: linear); a rule with its preview, which only counts
+the same spans. `machine` states how loud it was."""
 import argparse
+import gzip
 import json
+import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 root = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(root / "tests/e2e"), str(root / "tests")]
@@ -42,16 +52,51 @@ def upload_and_read(client):
     }
 
 
+def machine():
+    """The load of one minute: near 0 before a benchmark on a quiet machine."""
+    load = os.getloadavg()[0]
+    return {"cores": os.cpu_count(), "load_before": round(load, 2), "is_quiet": load < 0.5}
+
+
+def row(n):
+    return f'{{"id":"row {n}","input":{{"question":"question {n} of many"}},"output":{{"n":{n}}}}}'
+
+
+def push(server, key, folder, name, count):
+    file = pathlib.Path(folder) / f"{name}.jsonl"
+    with file.open("w") as out:
+        out.writelines(row(n) + "\n" for n in range(count))
+    command = [server.binary, "dataset", "push", name, str(file), "--timeout", "30m"]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "HONE_URL": server.url, "HONE_API_KEY": key}
+    return seconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))
+
+
+def bare_sqlite(folder, file):
+    """The same rows, parsed and inserted into one table without an index beside the key."""
+    with sqlite3.connect(pathlib.Path(folder) / "bare.db") as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, input TEXT, output TEXT)")
+        with open(file) as lines:
+            rows = (json.loads(line) for line in lines)
+            database.executemany(
+                "INSERT INTO rows VALUES (?, ?, ?)", ((r["id"], json.dumps(r["input"]), json.dumps(r["output"])) for r in rows)
+            )
+
+
 def import_rows(server, key, count):
     with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "rows.jsonl"
-        with file.open("w") as out:
-            for n in range(count):
-                out.write(f'{{"id":"row {n}","input":{{"question":"question {n} of many"}},"output":{{"n":{n}}}}}\n')
-        command = [server.binary, "dataset", "push", "many", str(file), "--timeout", "30m"]
-        environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "HONE_URL": server.url, "HONE_API_KEY": key}
-        taken = seconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))
-    return {f"import_{count}_rows_s": taken, "server_peak_memory_mb": peak_memory_mb(server.process.pid)}
+        push(server, key, folder, "some", count // 10)
+        tenth = peak_memory_mb(server.process.pid)
+        taken = push(server, key, folder, "many", count)
+        peak = peak_memory_mb(server.process.pid)
+        bare = seconds(lambda: bare_sqlite(folder, pathlib.Path(folder) / "many.jsonl"))
+    return {
+        f"import_{count}_rows_s": taken,
+        "server_peak_memory_mb": peak,
+        "import_memory_ratio": round(peak / tenth, 2),
+        "bare_sqlite_s": bare,
+        "import_ratio": round(taken / bare, 2),
+    }
 
 
 def experiment(client, examples, passes):
@@ -74,21 +119,65 @@ def compare(client, count):
     sent = time.monotonic() - begin
     other = experiment(client, examples, lambda n: n % 9 / 10)
     path = f"/v1/experiments/compare?base={base}&other={other}"
+    read = seconds_exactly(lambda: [client.must("GET", f"/v1/experiments/{one}/json") for one in (base, other)])
+    compared = seconds_exactly(lambda: client.must("GET", path))
     return {
         "runs_and_evals_per_s": round(2 * count / sent),
-        f"compare_2x{count}_runs_s": seconds(lambda: client.must("GET", path)),
+        f"compare_2x{count}_runs_s": round(compared, 3),
+        f"read_2x{count}_runs_s": round(read, 3),
+        "compare_ratio": round(compared / read, 2),
     }
 
 
 def phoenix_client(server, key):
-    import os
-
     environment = os.environ | {"PHOENIX_HOST": server.url, "PHOENIX_API_KEY": key}
-    command = ["node", str(root / "tests/phoenix_experiments.mjs"), "by client", "5000"]
+
+    def run(examples):
+        command = ["node", str(root / "tests/phoenix_experiments.mjs"), f"by client {examples}", str(examples)]
+        return seconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))
+
+    few = run(500)
+    many = run(5000)  # ends with an error at the first refusal
     return {
-        "phoenix_client_5000_examples_2_evaluators_s": seconds(
-            lambda: subprocess.run(command, env=environment, check=True, capture_output=True)
-        )
+        "phoenix_client_500_examples_2_evaluators_s": few,
+        "phoenix_client_5000_examples_2_evaluators_s": many,
+        "phoenix_client_ratio": round(many / (10 * few), 2),
+    }
+
+
+def rule_backfill(client, count):
+    client.must("POST", "/v1/projects", {"name": "past"})
+    now = time.time()
+    for first in range(0, count, 50_000):
+        lines = []
+        for n in range(first, min(first + 50_000, count)):
+            begun = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 3600 + n * 3000 / count))
+            status = "error" if n % 10 == 0 else "ok"
+            lines.append(
+                f'{{"trace_id":"{n // 10 + 1:032x}","span_id":"{n + 1:016x}","name":"step","start_time":"{begun}",'
+                f'"end_time":"{begun}","status":"{status}","attributes":{{"n":"{n}"}}}}'
+            )
+        packed = gzip.compress("\n".join(lines).encode(), 1)
+        sent = client.post("/v1/projects/past/import?format=jsonl", packed, {"Content-Type": "application/octet-stream", "Content-Encoding": "gzip"})
+        assert sent.status == 200 and sent.data["accepted"] == len(lines), sent.text
+    rule = {"name": "errors", "project": "past", "condition": "status = error", "other_label": "ok"}
+    preview = seconds_exactly(lambda: client.must("POST", "/v1/evaluator_preview", rule))
+    begin = time.monotonic()
+    made = client.must("POST", "/v1/evaluators", rule | {"backfill_hours": 24}).data["id"]
+    while True:
+        found = client.must("GET", f"/v1/evaluators/{made}").data
+        assert not found["problem"], found
+        if found["judged"] >= count:
+            break
+        time.sleep(0.05)
+    taken = time.monotonic() - begin
+    assert (found["judged"], found["matched"]) == (count, (count + 9) // 10), found
+    evals = client.must("GET", "/v1/projects/past/span_rows?limit=1&filter=" + urllib.parse.quote('eval["errors"].label = "ok"'))
+    assert len(evals.data) == 1, evals.text
+    return {
+        f"rule_backfill_{count}_spans_s": round(taken, 2),
+        "rule_preview_s": round(preview, 2),
+        "rule_backfill_ratio": round(taken / preview, 1),
     }
 
 
@@ -137,13 +226,20 @@ parser.add_argument("binary")
 parser.add_argument("--rows", type=int, default=1_000_000)
 parser.add_argument("--runs", type=int, default=10_000)
 parser.add_argument("--server-runs", type=int, default=1000)
+parser.add_argument("--spans", type=int, default=1_000_000)
+parser.add_argument("--only-rule", action="store_true", help="only the rule over spans")
 parser.add_argument("--only-server-runs", action="store_true", help="leave out what clients do")
 wanted = parser.parse_args()
 if wanted.only_server_runs:
     with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
         print(json.dumps(server_run(server.client(key_of(server)), wanted.server_runs), indent=2))
     sys.exit()
-found = {}
+found = {"machine": machine()}
+with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
+    found |= rule_backfill(server.client(key_of(server)), wanted.spans)
+if wanted.only_rule:
+    print(json.dumps(found, indent=2))
+    sys.exit()
 with Server(wanted.binary) as server:
     key = key_of(server)
     found |= import_rows(server, key, wanted.rows)

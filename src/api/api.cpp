@@ -344,7 +344,14 @@ net::Response Api::watched(net::Response response, const net::Request& request, 
 }
 
 net::Response Api::call(const net::Request& request, const Match& match, const access::Caller& caller) {
-    const Call call{request, caller, m_services, m_run_followers, match.path, {}, request.body_stream.get()};
+    const Call call{request,
+                    caller,
+                    m_services,
+                    m_run_followers,
+                    match.path,
+                    {},
+                    request.body_stream.get(),
+                    m_routes[match.route].ignores_unknown_query};
     auto outcome = m_routes[match.route].handle(call, request.body);
     const bool is_invalid = !outcome.ok() && outcome.error().code == Code::invalid;
     net::Response response = outcome.ok() ? std::move(outcome).value() : refusal(outcome.error(), request);

@@ -38,6 +38,7 @@ struct Config {
     Bytes run_max_disk{int64_t{64} << 30};
     int64_t run_max_minutes = 1440;
     int64_t run_default_tokens = 5'000'000;
+    std::string evaluator_packages_dir;
     std::string egress_ca_file;
     std::string egress_private_hosts;
     std::string egress_proxy;

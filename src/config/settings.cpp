@@ -131,7 +131,10 @@ constexpr Setting list[] = {
                                      36'500),
     number<&Config::secret_unused_days>("secret_unused_days",
                                         "Days after which a secret that no run used is shown as unused.", 1, 36'500),
-    number<&Config::run_places>("run_places", "Runs that this server executes at the same time; others wait.", 1, 1000),
+    number<&Config::run_places>(
+        "run_places",
+        "Runs that this server executes at the same time; others wait. Experiments have at most half of these places.",
+        1, 1000),
     number<&Config::run_places_per_space>("run_places_per_space", "Runs of one space that execute at the same time.", 1,
                                           1000),
     bytes<&Config::run_max_memory>("run_max_memory", "Most memory that a preset or session may request.", 64 << 20,
@@ -146,6 +149,11 @@ constexpr Setting list[] = {
         "run_default_tokens",
         "Token budget of a run when neither its settings nor the policy of its space name a budget. 0: none.", 0,
         1LL << 50),
+    text<&Config::evaluator_packages_dir>("evaluator_packages_dir",
+                                          "Folder with packages that the code of evaluators can name: files for pip, "
+                                          "and for npm as `npm pack` writes them. "
+                                          "They must be readable for all users. Empty: none.",
+                                          "DIR"),
     text<&Config::egress_ca_file>(
         "egress_ca_file",
         "PEM file of further CA certificates that the broker trusts for the hosts that workers reach.", "FILE"),

@@ -16,7 +16,10 @@ namespace hone::evaluate {
 struct EvaluateParts {
     sandbox::Provider* provider = nullptr; // null: nothing can be isolated
     TaskSources* sources = nullptr;
-    std::string directory{}; // for short-lived files
+    telemetry::Spans* spans = nullptr; // null: there are none
+    std::string directory{};           // for short-lived files, in the data directory
+    std::string packages{};            // folder with packages for code
+    SharedPlaces* places = nullptr;    // null: lanes need none
 };
 
 struct Evaluate {
@@ -28,7 +31,8 @@ struct Evaluate {
           annotation_configs(database, clock, access),
           tasks(database, clock, access, experiments, parts.sources),
           playground(clock, access, prompts, parts.sources),
-          runner({clock, experiments, tasks, parts.provider, parts.sources, parts.directory}) {}
+          runner({clock, experiments, tasks, parts.provider, parts.sources, parts.spans, parts.directory,
+                  parts.packages, parts.places}) {}
 
     Datasets datasets;
     Proposals proposals;

@@ -84,7 +84,16 @@ Result<std::optional<RunId>> RunStore::claim(const std::string& server, const Pl
     return claimed;
 }
 
-Result<> RunStore::explain_waiting(const Places& places) {
+Result<int64_t> RunStore::executing_or_due(const std::string& server, const Places& places) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT (SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')) + (SELECT COUNT(*) "
+        "FROM runs WHERE state = 'queued' AND (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id "
+        "AND other.state IN ('preparing', 'running')) < ?)",
+        server, places.per_space));
+    return rows.front().integer(0);
+}
+
+Result<> RunStore::explain_waiting(const Places& places, int64_t lanes) {
     // Another server may take it in a moment, or a run may just end.
     const auto waiting = TRY(m_database.query(
         "SELECT id, (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id AND other.state IN "
@@ -95,6 +104,8 @@ Result<> RunStore::explain_waiting(const Places& places) {
         const std::string reason =
             row.integer(1) >= places.per_space
                 ? fmt::format("waits for a place: {} runs of this space work, and no more may", row.integer(1))
+            : lanes > 0
+                ? fmt::format("waits for a place: this server has {}, experiments have {} of them", places.all, lanes)
                 : fmt::format("waits for a place: this server executes {} runs at the same time", places.all);
         TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
             const int64_t changed = TRY(transaction.execute(

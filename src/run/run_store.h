@@ -52,7 +52,10 @@ public:
     // Moves the next queued run that has a place to `preparing` and gives it to this server; none: nothing to do.
     Result<std::optional<RunId>> claim(const std::string& server, const Places& places);
     // Writes into each queued run without a place what it waits for, once.
-    Result<> explain_waiting(const Places& places);
+    // `lanes`: places that experiments have.
+    Result<> explain_waiting(const Places& places, int64_t lanes = 0);
+    // Runs that execute on the server or could begin now.
+    Result<int64_t> executing_or_due(const std::string& server, const Places& places) const;
     // Runs of this server that are not over: what a restart must resume.
     Result<std::vector<RunId>> unfinished(const std::string& server) const;
     Result<RunRecord> read(const RunId& id) const;

@@ -177,6 +177,8 @@ Result<> Server::open_workers() {
     parts.without_proxy = m_config.egress_no_proxy;
     if (!m_config.prices_file.empty()) parts.price_lines = TRY(read_file(m_config.prices_file, 1 << 20));
     parts.places = {m_config.run_places, m_config.run_places_per_space};
+    m_places.emplace(m_config.run_places);
+    parts.shared_places = &*m_places;
     parts.ceilings = {m_config.run_max_memory.count, static_cast<double>(m_config.run_max_cpus),
                       m_config.run_max_pids,         m_config.run_max_disk.count,
                       m_config.run_max_minutes,      m_config.run_default_tokens};
@@ -199,9 +201,10 @@ Result<> Server::open_improvement() {
     m_task_sources.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
                            TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir,
                            m_workers->models());
-    m_evaluate.emplace(
-        *m_database, m_clock, *m_access,
-        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, m_config.data_dir + "/experiments"});
+    m_evaluate.emplace(*m_database, m_clock, *m_access,
+                       evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, &*m_spans,
+                                               m_config.data_dir + "/experiments", m_config.evaluator_packages_dir,
+                                               &*m_places});
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(

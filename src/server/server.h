@@ -102,6 +102,7 @@ private:
     std::optional<telemetry::SpanDuties> m_span_duties;
     std::unique_ptr<Repositories> m_repositories;
     std::optional<GitSkillSource> m_skill_source;
+    std::optional<SharedPlaces> m_places;
     std::unique_ptr<Workers> m_workers;
     std::unique_ptr<ReviewDuties> m_reviews;
     std::optional<run::Outputs> m_outputs;

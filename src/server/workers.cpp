@@ -53,8 +53,12 @@ Result<> Workers::start(const std::string& address) {
         m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
         beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0,
         m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr, &m_policies});
-    m_dispatcher = std::make_unique<run::Dispatcher>(run::DispatcherOptions{TRY(server_name(m_parts)), m_parts.places},
-                                                     *m_worker_services);
+    const std::string server = TRY(server_name(m_parts));
+    m_dispatcher = std::make_unique<run::Dispatcher>(
+        run::DispatcherOptions{server, m_parts.places, m_parts.shared_places}, *m_worker_services);
+    if (m_parts.shared_places != nullptr)
+        m_parts.shared_places->set_runs([this, server] { return m_run_store.executing_or_due(server, m_parts.places); },
+                                        [this] { m_dispatcher->wake(); });
     m_services.runs.set_listener(*m_dispatcher);
     return m_dispatcher->start();
 }

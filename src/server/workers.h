@@ -32,6 +32,7 @@ struct WorkerParts {
     std::string without_proxy = {};
     std::string price_lines = {}; // telemetry/span/prices.h; beside the built-in ones
     run::Places places = {};
+    SharedPlaces* shared_places = nullptr; // of runs and lanes of experiments
     run::Ceilings ceilings = {};
     Repositories* repositories = nullptr; // null: workers have none
 };

@@ -24,6 +24,7 @@ EvaluatorVersion version_of(const Evaluator& evaluator) {
     version.name = evaluator.name;
     version.created_by = evaluator.created_by;
     version.created_at = evaluator.updated_at;
+    version.project_id = evaluator.project_id;
     if (evaluator.kind == EvaluatorKind::code)
         version.code = evaluator.code;
     else
@@ -34,12 +35,21 @@ EvaluatorVersion version_of(const Evaluator& evaluator) {
     return version;
 }
 
-Result<Evaluator> Evaluators::find_code(const Caller& caller, const SpaceId& space,
-                                        const std::string& name_or_id) const {
+Result<Evaluator> Evaluators::find_named(const Caller& caller, const SpaceId& space,
+                                         const std::string& name_or_id) const {
     if (const auto id = parse_id<EvaluatorTag>(name_or_id); id.ok()) return find(caller, id.value());
     TRY(caller.require(Permission::project_read, space));
-    const auto rows = TRY(m_database.query(
-        "SELECT id FROM evaluators WHERE space_id = ? AND project_id IS NULL AND name = ?", space, name_or_id));
+    auto rows = TRY(m_database.query("SELECT id FROM evaluators WHERE space_id = ? AND project_id IS NULL AND name = ?",
+                                     space, name_or_id));
+    // PROJECT/NAME of a rule; both may have slashes.
+    for (size_t slash = name_or_id.find('/'); rows.empty() && slash != std::string::npos;
+         slash = name_or_id.find('/', slash + 1)) {
+        const auto project = m_access.projects.find(caller, space, name_or_id.substr(0, slash));
+        if (!project.ok() && project.error().code != Code::not_found) return project.error();
+        if (!project.ok()) continue;
+        rows = TRY(m_database.query("SELECT id FROM evaluators WHERE project_id = ? AND name = ?", project.value().id,
+                                    name_or_id.substr(slash + 1)));
+    }
     if (rows.empty()) return not_found("evaluator " + std::string(truncate_utf8(name_or_id, 100)));
     return find(caller, rows.front().id<EvaluatorTag>(0));
 }
@@ -54,7 +64,7 @@ Result<EvaluatorVersion> Evaluators::code_for_tool(const Caller& caller, const S
     else
         TRY(caller.require(Permission::eval_write, space));
     const Caller reader = is_run ? Caller::system() : caller;
-    const Evaluator found = TRY(find_code(reader, space, name_or_id));
+    const Evaluator found = TRY(find_named(reader, space, name_or_id));
     const bool is_of_another_project = is_run && found.project_id && *found.project_id != caller.bound_project;
     if (found.space_id != space || is_of_another_project || !caller.role_in(space)) return absent();
     EvaluatorVersion version = TRY(this->version(reader, found.id, number.value_or(found.revision)));
@@ -73,7 +83,9 @@ Result<std::vector<EvaluatorVersion>> Evaluators::versions(const Caller& caller,
 Result<EvaluatorVersion> Evaluators::version(const Caller& caller, const EvaluatorId& id, int64_t number) const {
     const Evaluator of = TRY(find(caller, id));
     if (of.kind == EvaluatorKind::rule && number == of.revision) return version_of(of);
-    return m_versions.find(id, number);
+    EvaluatorVersion found = TRY(m_versions.find(id, number));
+    found.project_id = of.project_id;
+    return found;
 }
 
 Result<Evaluator> Evaluators::create_code(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted) {

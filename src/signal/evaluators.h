@@ -35,9 +35,9 @@ public:
                                          const access::PageRequest& page) const;
     Result<Evaluator> find(const access::Caller& caller, const EvaluatorId& id,
                            access::Permission permission = access::Permission::project_read) const;
-    // By id, or by the name of code in the space.
-    Result<Evaluator> find_code(const access::Caller& caller, const access::SpaceId& space,
-                                const std::string& name_or_id) const;
+    // By id, by the name of code in the space, or by PROJECT/NAME of a rule.
+    Result<Evaluator> find_named(const access::Caller& caller, const access::SpaceId& space,
+                                 const std::string& name_or_id) const;
     // For tools: code to run on documents, the newest version unless one is given. A run's key runs code of its space,
     // others need eval_write.
     Result<EvaluatorVersion> code_for_tool(const access::Caller& caller, const access::SpaceId& space,

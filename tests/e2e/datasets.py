@@ -1,13 +1,16 @@
 """Datasets and experiments: the commands, files of every kind, and Phoenix' client from npm against the real binary."""
 
+import base64
 import gzip
 import json
 import pathlib
+import re
 import tempfile
 import time
 import urllib.parse
 
 from phoenix import run_node
+from postgres import Postgres
 from server import Server
 from telemetry import key_of, otlp_json, rows
 from trace_commands import Hone
@@ -284,3 +287,103 @@ def test_the_gate_of_a_comparison_fails_on_a_regression(binary, stack):
     assert abs(found["metrics"][0]["delta"] + 0.4) < 1e-9, found["metrics"]
     assert len(json.loads(hone("experiment", "list", "d", "--json").stdout)) == 3
     hone("experiment", "compare", "baseline", "none", "--dataset", "d", status=5)
+
+
+TIMES = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z"}
+
+
+def test_bodies_ids_and_times_are_read_as_the_clients_send_them(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    name = "plug in/suite ü"
+    uploaded = client.must("POST", "/v1/datasets/upload?sync=true", {"action": "update", "name": name, "inputs": [{"n": 1}, {"n": 2}]}).data
+    # Ids are padded standard base64 of Type:id, with one spelling everywhere; paths have = or %3D, and names are escaped.
+    dataset = uploaded["dataset_id"]
+    assert base64.b64encode(base64.b64decode(dataset, validate=True)).decode() == dataset, dataset
+    assert base64.b64decode(dataset).decode().startswith("Dataset:"), dataset
+    assert base64.b64decode(uploaded["version_id"]).decode().startswith("DatasetVersion:"), uploaded
+    for spelling in (dataset, urllib.parse.quote(dataset, safe=""), urllib.parse.quote(name, safe="")):
+        found = client.must("GET", f"/v1/datasets/{spelling}").data
+        assert (found["id"], found["name"], found["example_count"], found["metadata"]) == (dataset, name, 2, {}), found
+    assert [each["id"] for each in client.must("GET", "/v1/datasets?name=" + urllib.parse.quote(name)).data] == [dataset]
+    examples = client.must("GET", f"/v1/datasets/{dataset}/examples?version_id={urllib.parse.quote(uploaded['version_id'])}").data
+    assert examples["version_id"] == uploaded["version_id"] and examples["dataset_id"] == dataset, examples
+    ids = [each["node_id"] for each in examples["examples"]]
+    assert all(base64.b64decode(each).decode().startswith("DatasetExample:") for each in ids), ids
+    # Times are written so that Python 3.10 reads them, and read with any number of digits, with and without a zone.
+    for stamp in (found["created_at"], found["updated_at"], examples["examples"][0]["updated_at"]):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", stamp), stamp
+    made = client.must("POST", f"/v1/datasets/{dataset}/experiments", {"project_name": "sent by the client", "splits": None}).data
+    counts = ("example_count", "successful_run_count", "failed_run_count", "missing_run_count", "repetitions")
+    assert [made[count] for count in counts] == [2, 0, 0, 2, 1] and made["metadata"] == {} and made["project_name"], made
+    # Fields that are not known are ignored; an output that is missing is null.
+    run = {"id": "temp-1", "experiment_id": made["id"], "dataset_example_id": ids[0], "repetition_number": 1, "unknown": [1]}
+    spans = {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:01.123456789+02:00"}
+    refused = client.post(f"/v1/experiments/{made['id']}/runs", run | spans)
+    assert refused.status == 422 and "end_time" in refused.json["detail"] and refused.json["error"], refused.text
+    first = client.must("POST", f"/v1/experiments/{made['id']}/runs", run | {"start_time": "2026-01-01T00:00:00", "end_time": "2026-01-01T00:00:01.1Z"}).data["id"]
+    assert base64.b64decode(first).decode().startswith("ExperimentRun:"), first
+    assert client.must("GET", f"/v1/experiments/{made['id']}/runs").json["data"][0]["output"] is None
+    # The eval of a run in the next request, with the fields of both clients.
+    python = {"id": "DRY_RUN_1", "result": {"name": "a", "score": True, "label": None, "extra": 1}}
+    javascript = {"result": {"score": "0.5", "metadata": {"by": "code"}}, "trace_id": None}
+    thrown = {"result": {}, "error": "it threw"}
+    for name, more in {"python": python, "javascript": javascript, "thrown": thrown}.items():
+        client.must("POST", "/v1/experiment_evaluations", {"experiment_run_id": first, "name": name, "annotator_kind": "CODE"} | TIMES | more)
+    evals = {each["name"]: each for each in client.must("GET", f"/v1/experiments/{made['id']}/json").json[0]["annotations"]}
+    assert (evals["python"]["score"], evals["javascript"]["score"], evals["thrown"]["score"]) == (1, 0.5, None), evals
+    assert evals["thrown"]["error"] == "it threw" and evals["javascript"]["metadata"].get("by") == "code", evals
+    nothing = client.post("/v1/experiment_evaluations", {"experiment_run_id": first, "name": "none", "annotator_kind": "CODE"} | TIMES)
+    assert nothing.status == 422 and nothing.json["detail"], nothing.text
+
+
+def test_lists_that_clients_do_not_page_are_whole(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
+    client = server.client(key_of(server))
+    count = 1100  # more than the largest page of other lists
+    client.must("POST", "/v1/datasets/upload", {"action": "create", "name": "long", "inputs": [{"n": n} for n in range(count)]})
+    examples = client.must("GET", "/v1/datasets/long/examples").data["examples"]
+    assert [each["input"]["n"] for each in examples] == list(range(count))
+    made = client.must("POST", "/v1/datasets/long/experiments", {}).data["id"]
+    for n, example in enumerate(examples):
+        client.must("POST", f"/v1/experiments/{made}/runs", {"dataset_example_id": example["node_id"], "repetition_number": 1, "output": n} | TIMES)
+    assert len(client.must("GET", f"/v1/experiments/{made}/runs").json["data"]) == count
+    assert len(client.must("GET", f"/v1/experiments/{made}/json").json) == count
+    paged = client.must("GET", f"/v1/experiments/{made}/runs?limit=10").json
+    assert len(paged["data"]) == 10 and paged["next_cursor"], paged
+
+
+def test_projects_of_experiments_are_hidden_and_go_with_the_dataset(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    client.must("POST", "/v1/datasets/upload", {"action": "create", "name": "numbers", "inputs": [{"n": 1}]})
+    made = client.must("POST", "/v1/datasets/numbers/experiments", {}).data
+    project = made["project_name"]
+
+    def names(more=""):
+        return [each["name"] for each in client.must("GET", "/v1/projects" + more).data]
+
+    # It is there at once, for the spans of the first run, but in no list that does not ask for it.
+    assert client.must("GET", f"/v1/projects/{project}").data["name"] == project
+    assert client.must("GET", f"/v1/projects/{project}/spans?trace_id={1:032x}").data == []
+    assert project not in names() and project in names("?include_experiment_projects=true"), names()
+    client.must("DELETE", "/v1/datasets/numbers", status=204)
+    assert client.get(f"/v1/experiments/{made['id']}").status == 404
+    assert client.get(f"/v1/projects/{project}").status == 404
+    assert project not in names("?include_experiment_projects=true")
+
+
+def test_what_one_server_stored_another_one_has_in_the_next_request(binary, stack):
+    database = Postgres(stack)
+    first = stack.enter_context(Server(binary, None, "--database-url", database.url))
+    key = key_of(first)
+    second = stack.enter_context(Server(binary, None, "--database-url", database.url))
+    one, other = first.client(key), second.client(key)
+    one.must("POST", "/v1/datasets/upload", {"action": "create", "name": "numbers", "inputs": [{"n": 1}]})
+    example = other.must("GET", "/v1/datasets/numbers/examples").data["examples"][0]["node_id"]
+    made = other.must("POST", "/v1/datasets/numbers/experiments", {}).data["id"]
+    run = one.must("POST", f"/v1/experiments/{made}/runs", {"dataset_example_id": example, "repetition_number": 1, "output": 1} | TIMES).data["id"]
+    body = {"experiment_run_id": run, "name": "right", "annotator_kind": "CODE", "result": {"score": 1}} | TIMES
+    other.must("POST", "/v1/experiment_evaluations", body)
+    assert one.must("GET", f"/v1/experiments/{made}/json").json[0]["annotations"][0]["score"] == 1
+    assert other.must("GET", f"/v1/experiments/{made}").data["successful_run_count"] == 1

@@ -9,6 +9,7 @@ import time
 
 from postgres import Postgres
 from repos import git
+from runs import Shop, shell
 from server import Server, wait_until
 from telemetry import key_of
 from trace_commands import Hone
@@ -79,7 +80,7 @@ def test_code_has_versions_is_tested_and_never_gives_a_silent_score(binary, stac
     old = hone.json("evaluator", "test", "exact", "-", "--version", "1", text=json.dumps(documents[1]))
     assert old[0]["verdict"]["explanation"] == "not 4", old
     hone.run("evaluator", "create", "exact", "--code", str(folder / "exact.py"), status=6)
-    # A rule has versions too, and is not run by experiments.
+    # A rule has versions too.
     client.must("POST", "/v1/projects", {"name": "shop"})
     rule = hone.json("evaluator", "create", "errors", "--project", "shop", "--condition", "status = error")
     hone.run("evaluator", "update", rule["id"], "--label", "bad")
@@ -426,3 +427,47 @@ def test_datasets_of_other_tools_are_imported_and_shown_first(binary, stack):
     refused = hone.run("dataset", "import", "bad", str(folder / "bad"), "--from", "langsmith", status=8)
     assert "row 2: it has no inputs" in refused.stderr, refused.stderr
     assert client.get("/v1/datasets/bad").status == 404
+
+
+class CountingApplication(WaitingApplication):
+    """Counts the requests that it has not answered yet."""
+
+    def do_POST(self):
+        with self.server.lock:
+            self.server.now += 1
+            self.server.most = max(self.server.most, self.server.now)
+        super().do_POST()
+        with self.server.lock:
+            self.server.now -= 1
+
+
+def test_lanes_of_experiments_have_half_of_the_places_and_runs_go_first(binary, stack):
+    application = http.server.ThreadingHTTPServer(("127.0.0.1", 0), CountingApplication)
+    application.open, application.lock, application.now, application.most = threading.Event(), threading.Lock(), 0, 0
+    threading.Thread(target=application.serve_forever, daemon=True).start()
+    stack.callback(application.shutdown)
+    stack.callback(application.open.set)
+    place = f"127.0.0.1:{application.server_port}"
+    shop = Shop(binary, stack, "--run-places", "4", "--run-places-per-space", "4", "--egress-private-hosts", place)
+    client = shop.client
+    fill(client, 20)
+    task = {"kind": "http", "url": f"http://{place}/run"}
+    made = [start(client, task, concurrency=8) for _ in range(2)]
+    wait_until(lambda: application.now == 2, "both places of experiments are taken")
+    # Runs have the others, also while the experiments wait for more.
+    runs = [shop.start(*shell("sleep 600"))["id"] for _ in range(3)]
+    for id in runs[:2]:
+        shop.until(id, "running")
+
+    def waits():
+        return client.must("GET", f"/v1/runs/{runs[2]}").data["reason"]
+
+    assert "experiments have 2 of them" in wait_until(waits, "the third run states what it waits for")
+    # A lane that ends makes room for the run that waits, not for the next example.
+    application.open.set()
+    shop.until(runs[2], "running")
+    for id in runs:
+        client.must("POST", f"/v1/runs/{id}/cancel")
+    for id in made:
+        assert (ended(client, id)["state"], ended(client, id)["successful_runs"]) == ("done", 20)
+    assert application.most == 2, application.most

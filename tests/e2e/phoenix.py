@@ -379,3 +379,19 @@ def test_a_hundred_thousand_evals_go_in_at_once_and_are_seen_at_once(binary, sta
     assert full[0]["label"] == "good" and full[0]["target"] == "chat_session", full
     listed = client.must("GET", "/v1/projects/shop/evals?target=chat_session").data
     assert [each["name"] for each in listed] == ["mood"], listed
+
+
+def test_query_parameters_that_are_not_known_are_ignored_as_by_phoenix(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    upload = {"action": "create", "name": "numbers", "inputs": [{"n": 1}]}
+    client.must("POST", "/v1/datasets/upload?sync=true&future=1", upload)
+    dataset = client.must("GET", "/v1/datasets?name=numbers&of_a_newer_client=x").data[0]["id"]
+    for path in (f"/v1/datasets/{dataset}", f"/v1/datasets/{dataset}/examples", f"/v1/datasets/{dataset}/versions", "/v1/prompts"):
+        client.must("GET", path + "?future=1")
+    # Known ones are still read strictly, other families refuse unknown ones, and so do deletions: they would delete more.
+    assert client.get("/v1/datasets?limit=many").status == 422
+    assert client.get("/v1/monitors?future=1").status == 400
+    refused = client.call("DELETE", f"/v1/datasets/{dataset}?future=1")
+    assert refused.status == 422 and "query parameter" in refused.json["detail"], refused.text
+    client.must("GET", f"/v1/datasets/{dataset}")

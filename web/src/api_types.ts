@@ -2688,6 +2688,8 @@ export interface RunRow {
   latency_ms: number;
   /** Trace of the run. */
   trace_id: string | null;
+  /** Id of the project of a recorded trace; null: the project of the experiment. */
+  trace_project: string | null;
   /** By name. */
   evals: RunEval[];
 }

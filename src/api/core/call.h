@@ -124,6 +124,7 @@ struct Call {
     std::map<std::string, std::string, std::less<>> path; // "project" -> "my app"
     mutable std::vector<net::Header> response_headers{};  // Set-Cookie and the like
     net::BodyReader* body_stream = nullptr;               // of a route that takes its body piece by piece
+    bool ignores_unknown_query = false;                   // as its route states
 
     const std::string& at(std::string_view parameter) const {
         const auto found = path.find(parameter);

@@ -1,5 +1,6 @@
 // Query strings over declared fields, as strict as JSON bodies: unknown and mistyped parameters are errors, and so
-// are repeated ones, except those declared as a vector.
+// are repeated ones, except those declared as a vector. Routes with Phoenix' shapes ignore unknown ones, as Phoenix
+// does.
 #pragma once
 
 #include "net/http/url.h"
@@ -65,13 +66,13 @@ Result<> read_parameter_into(const net::QueryPairs& pairs, std::string_view name
 } // namespace detail
 
 template <QueryType T>
-Result<T> read_query(const net::QueryPairs& pairs) {
+Result<T> read_query(const net::QueryPairs& pairs, bool ignores_unknown = false) {
     T made{};
     Result<> outcome;
     std::apply(
         [&](const auto&... field) {
             for (const auto& pair : pairs)
-                if (outcome.ok() && !((pair.first == field.name) || ...))
+                if (outcome.ok() && !ignores_unknown && !((pair.first == field.name) || ...))
                     outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
             ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member))
                            : void()),

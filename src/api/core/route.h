@@ -58,7 +58,8 @@ struct Route {
     int invalid_status = 400;  // of an invalid request
     ErrorForm errors = ErrorForm::ours;
     bool takes_sender_keys = false; // the key in any form that SDKs send (drop_in.h)
-    bool is_patient = false;        // never refused because of the caller's rate or a full queue: it waits
+    bool ignores_unknown_query = false;
+    bool is_patient = false; // never refused because of the caller's rate or a full queue: it waits
 
     constexpr Route secret() const {
         return with([](Route& row) { row.secret_response = true; });
@@ -72,11 +73,13 @@ struct Route {
     constexpr Route responds(int status) const {
         return with([&](Route& row) { row.good_status = status; });
     }
-    // Phoenix' clients expect 422 where the rest of the API has 400, and the message in `detail`.
+    // Phoenix' clients expect 422 where the rest of the API has 400, the message in `detail`, and that query parameters
+    // of other versions are ignored. Not for deletions: a condition with a misspelt name would delete more.
     constexpr Route like_phoenix() const {
         return with([](Route& row) {
             row.invalid_status = 422;
             row.errors = ErrorForm::detailed;
+            row.ignores_unknown_query = row.method != "DELETE";
         });
     }
     // For clients that send without limit and end at the first refusal.
@@ -127,7 +130,7 @@ template <class Argument>
 Result<Argument> read_argument(const Call& call, std::string_view body) {
     if constexpr (QueryType<Argument>) {
         const auto pairs = TRY(net::parse_query(call.head.query));
-        return read_query<Argument>(pairs);
+        return read_query<Argument>(pairs, call.ignores_unknown_query);
     } else if constexpr (std::same_as<Argument, RawBody>) {
         return RawBody{body};
     } else if constexpr (std::same_as<Argument, StreamedBody>) {
@@ -172,7 +175,8 @@ struct Handler {
 
     static Result<net::Response> call(const Call& call, std::string_view body) {
         if constexpr (!takes_query)
-            if (!call.head.query.empty()) return invalid("this route takes no query parameters");
+            if (!call.head.query.empty() && !call.ignores_unknown_query)
+                return invalid("this route takes no query parameters");
         return call_with(call, body, std::index_sequence_for<Arguments...>{});
     }
 

@@ -52,6 +52,14 @@ std::string content_hash(const json::Value& input, const json::Value& output, co
     return to_hex(crypto::hash(text));
 }
 
+json::Value span_part(const std::string& text, std::string_view name) {
+    if (text.empty()) return json::Object{};
+    auto value = json::parse(text);
+    if (value.ok() && value.value().is_object()) return std::move(value).value();
+    if (value.ok() && !value.value().is_string()) return json::Object{{name, value.value()}};
+    return json::Object{{name, text}};
+}
+
 int64_t remove_credentials(json::Value& value) {
     int64_t changed = 0;
     if (value.is_string()) {

@@ -15,6 +15,9 @@ std::string canonical_text(const json::Value& value);
 // Equal for equal content, whatever the order of the keys. 64 hexadecimal digits.
 std::string content_hash(const json::Value& input, const json::Value& output, const json::Value& metadata);
 
+// A text of a span as an object: a JSON object as it is, {name: …} for everything else, {} for nothing.
+json::Value span_part(const std::string& text, std::string_view name);
+
 // Replaces API keys, tokens and other credentials in texts by "[redacted]". Returns how many texts were changed.
 int64_t remove_credentials(json::Value& value);
 

@@ -7,6 +7,7 @@
 #include "sandbox/image/tree.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace hone::evaluate {
 
@@ -21,6 +22,8 @@ constexpr int most_restarts = 20;
 
 // stdout is the channel of results, so what the code prints goes to stderr.
 constexpr std::string_view python_runner = R"py(import importlib.util, json, os, sys
+if os.path.isdir("/opt/evaluator/python"):
+    sys.path.insert(0, "/opt/evaluator/python")
 results = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
 os.dup2(2, 1)
 def reply(**fields):
@@ -84,8 +87,9 @@ struct BatchSandbox {
     }
 };
 
-sandbox::SandboxSpec evaluator_spec(const std::string& folder) {
+sandbox::SandboxSpec evaluator_spec(const std::string& folder, const std::string& layer) {
     sandbox::SandboxSpec spec;
+    if (!layer.empty()) spec.layers.value.push_back(layer);
     spec.mounts.value.push_back({folder, "/evaluator", true});
     spec.limits.value.memory_bytes = int64_t{1} << 30;
     spec.limits.value.cpus = 1.0;
@@ -139,6 +143,7 @@ struct CodeRunner::Batch {
     const std::vector<json::Value>& documents;
     const std::function<bool()>& stopped;
     std::string folder;
+    std::string layer; // with its dependencies; empty: none
     std::vector<CodeResult> judged;
     std::optional<std::string> load_error{};
 
@@ -175,7 +180,7 @@ Result<size_t> CodeRunner::run_process(Batch& batch, size_t first) const {
         lines += json::print(json::Object{{"seq", static_cast<int64_t>(at)}, {"document", batch.documents[at]}}) + "\n";
     TRY(write_short_lived(batch.folder + "/documents.jsonl", lines));
     const bool is_python = batch.code.language == CodeLanguage::python;
-    sandbox::SandboxSpec spec = evaluator_spec(batch.folder);
+    sandbox::SandboxSpec spec = evaluator_spec(batch.folder, batch.layer);
     sandbox::Command command;
     command.argv = is_python ? std::vector<std::string>{"python3", "-I", "/evaluator/runner.py"}
                              : std::vector<std::string>{"node", "/evaluator/runner.mjs"};
@@ -250,7 +255,7 @@ Result<size_t> CodeRunner::run_process(Batch& batch, size_t first) const {
 Result<> CodeRunner::run_commands(Batch& batch) const {
     for (size_t at = 0; at < batch.documents.size(); ++at)
         TRY(write_short_lived(fmt::format("{}/{}.json", batch.folder, at), json::print(batch.documents[at])));
-    sandbox::SandboxSpec spec = evaluator_spec(batch.folder);
+    sandbox::SandboxSpec spec = evaluator_spec(batch.folder, batch.layer);
     spec.keep = true;
     spec.limits.value.wall_clock_ms = std::min<int64_t>(
         start_ms + (*batch.code.timeout_ms + 1000) * static_cast<int64_t>(batch.documents.size()), 86'400'000);
@@ -293,15 +298,23 @@ Result<> CodeRunner::run_commands(Batch& batch) const {
     return {};
 }
 
-Result<std::vector<CodeResult>> CodeRunner::run_code(const CodeDefinition& code,
+Result<std::vector<CodeResult>> CodeRunner::run_code(const EvaluatorVersion& version,
                                                      const std::vector<json::Value>& documents,
                                                      const std::function<bool()>& stopped) const {
+    if (!version.code) return invalid("the evaluator has no code");
+    const CodeDefinition& code = *version.code;
     TRY(check(code));
+    const auto layer = m_layers.prepare(version, stopped);
+    if (!layer.ok() && layer.error().code != Code::invalid) return layer.error();
     const EvaluatorFolder folder{m_directory + "/evaluator-" + make_ulid(SystemClock().now())};
     TRY(make_readable_directory(folder.path));
     std::vector<json::Value> given;
     std::vector<size_t> places;
     std::vector<CodeResult> all(documents.size());
+    if (!layer.ok()) {
+        for (CodeResult& result : all) result.error = layer.error().message;
+        return all;
+    }
     for (size_t at = 0; at < documents.size(); ++at) {
         auto arguments = arguments_of(*code.mapping, documents[at]);
         if (!arguments.ok()) {
@@ -315,7 +328,7 @@ Result<std::vector<CodeResult>> CodeRunner::run_code(const CodeDefinition& code,
         given.push_back(std::move(arguments).value());
         places.push_back(at);
     }
-    Batch batch{code, given, stopped, folder.path, std::vector<CodeResult>(given.size())};
+    Batch batch{code, given, stopped, folder.path, layer.value(), std::vector<CodeResult>(given.size())};
     switch (code.language) {
     case CodeLanguage::python:
         TRY(write_short_lived(folder.path + "/source.py", code.source));
@@ -324,6 +337,10 @@ Result<std::vector<CodeResult>> CodeRunner::run_code(const CodeDefinition& code,
     case CodeLanguage::node:
         TRY(write_short_lived(folder.path + "/source.mjs", code.source));
         TRY(write_short_lived(folder.path + "/runner.mjs", node_runner));
+        // Imports are looked up beside the file; the link leads into the layer.
+        if (!batch.layer.empty() &&
+            ::symlink(std::string(node_dependencies).c_str(), (folder.path + "/node_modules").c_str()) != 0)
+            return unavailable("could not link the dependencies of the code");
         break;
     case CodeLanguage::shell:
         TRY(write_short_lived(folder.path + "/source.sh", code.source));

@@ -4,7 +4,7 @@
 // Thread-safe; blocks.
 #pragma once
 
-#include "evaluate/evaluators/evaluator_version.h"
+#include "evaluate/evaluators/code_layers.h"
 #include "sandbox/provider/provider.h"
 
 #include <functional>
@@ -20,13 +20,14 @@ struct CodeResult {
 class CodeRunner {
 public:
     // Short-lived files are below `directory`.
-    CodeRunner(sandbox::Provider& provider, std::string directory)
+    CodeRunner(sandbox::Provider& provider, CodeLayers& layers, std::string directory)
         : m_provider(provider),
+          m_layers(layers),
           m_directory(std::move(directory)) {}
 
     // One result per document, in their order. `stopped`: true ends the batch with `conflict`. An error otherwise is
     // about the machine (no sandbox), not about the code.
-    Result<std::vector<CodeResult>> run_code(const CodeDefinition& code, const std::vector<json::Value>& documents,
+    Result<std::vector<CodeResult>> run_code(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
                                              const std::function<bool()>& stopped = {}) const;
 
 private:
@@ -35,6 +36,7 @@ private:
     Result<> run_commands(Batch& batch) const;
 
     sandbox::Provider& m_provider;
+    CodeLayers& m_layers;
     const std::string m_directory;
 };
 

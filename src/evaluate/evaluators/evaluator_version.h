@@ -1,4 +1,5 @@
-// What an evaluator is, version by version: a rule over spans, or code that evaluates the runs of experiments. A kind
+// What an evaluator is, version by version: a rule over spans, also those of the runs of experiments, or code that
+// evaluates the outputs of runs. A kind
 // that is added later (a model, an agent, a remote service) gets a definition here and a runtime beside CodeRunner.
 // Declared once for the API, the CLI and the database. Values only; any thread.
 #pragma once
@@ -67,12 +68,31 @@ struct MappedArgument {
     };
 };
 
+// What the code needs beside its language: installed once, without network, into a layer of its own.
+struct CodeDependencies {
+    json::Defaulted<std::vector<std::string>> pip;
+    json::Defaulted<std::vector<std::string>> npm;
+    json::Defaulted<std::string> setup;
+    bool is_empty() const { return pip.value.empty() && npm.value.empty() && setup.value.empty(); }
+    static constexpr std::tuple fields{
+        Field{"pip", &CodeDependencies::pip,
+              "Of Python: packages, such as numpy==2.1.0, from the folder evaluator_packages_dir of the server."},
+        Field{"npm", &CodeDependencies::npm,
+              "Of Node: packages with their versions, such as ajv@8.17.1, from the same folder as `npm pack` writes "
+              "them."},
+        Field{"setup", &CodeDependencies::setup,
+              "Shell script that is run after the packages are installed, without network; it can write to "
+              "/opt/evaluator and /home/worker."},
+    };
+};
+
 struct CodeDefinition {
     CodeLanguage language = CodeLanguage::python;
     std::string source;
     json::Defaulted<OutputConfig> output;
     json::Defaulted<std::map<std::string, MappedArgument>> mapping;
     json::Defaulted<int64_t> timeout_ms = int64_t{10'000};
+    json::Defaulted<CodeDependencies> dependencies;
     static constexpr std::tuple fields{
         Field{"language", &CodeDefinition::language, "python, node or shell."},
         Field{
@@ -84,6 +104,8 @@ struct CodeDefinition {
             "mapping", &CodeDefinition::mapping,
             "Arguments by name. With a mapping `evaluate` gets an object of these arguments instead of the document."},
         Field{"timeout_ms", &CodeDefinition::timeout_ms, "Time for one document, 100 to 60000."},
+        Field{"dependencies", &CodeDefinition::dependencies,
+              "What it needs beside its language; nothing if not given."},
     };
 };
 
@@ -118,6 +140,7 @@ struct EvaluatorVersion {
     std::string content_hash;
     std::string created_by;
     Time created_at{};
+    std::optional<access::ProjectId> project_id{}; // of a rule, where it was found through its family
     static constexpr std::tuple fields{
         Field{"evaluator_id", &EvaluatorVersion::evaluator_id, "Id of the evaluator."},
         Field{"space_id", &EvaluatorVersion::space_id, "Id of the space."},

@@ -1,5 +1,7 @@
 #include "evaluate/evaluators/verdict.h"
 
+#include "evaluate/evaluators/code_layers.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -280,6 +282,7 @@ Result<> check(const CodeDefinition& code) {
         return too_large(fmt::format("source must be at most {} KiB", largest_source >> 10));
     if (code.source.find('\0') != std::string::npos) return invalid("source must not have NUL characters");
     TRY(check(*code.output));
+    TRY(check(*code.dependencies, code.language));
     if (*code.timeout_ms < 100 || *code.timeout_ms > 60'000) return invalid("timeout_ms must be between 100 and 60000");
     if (code.mapping.value.size() > most_arguments)
         return invalid(fmt::format("mapping has at most {} arguments", most_arguments));

@@ -5,6 +5,7 @@
 #include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/evaluators/short_lived_file.h"
 #include "evaluate/evaluators/verdict.h"
+#include "evaluate/runner/rule_evals.h"
 #include "sandbox/image/tree.h"
 
 #include <fmt/format.h>
@@ -21,6 +22,24 @@ constexpr int64_t evals_at_once = 50;
 constexpr Duration renewal = std::chrono::seconds(2);
 // A run that the machine could not begin (no sandbox, no memory) is retried this often before the experiment fails.
 constexpr int most_machine_errors = 3;
+
+// A place of the server, until the end of the scope.
+class Place {
+public:
+    Place(SharedPlaces* places, const std::function<bool()>& ended)
+        : m_places(places),
+          m_is_taken(places == nullptr || places->take(ended)) {}
+    ~Place() {
+        if (m_places != nullptr && m_is_taken) m_places->give();
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    bool is_taken() const { return m_is_taken; }
+
+private:
+    SharedPlaces* const m_places;
+    const bool m_is_taken;
+};
 
 } // namespace
 
@@ -40,8 +59,13 @@ json::Value document_of(const RunRecord& record) {
 ExperimentRunner::ExperimentRunner(RunnerParts parts)
     : m_parts(std::move(parts)),
       m_server(to_hex(crypto::random_bytes(12))),
-      m_tasks(m_parts.provider, m_parts.sources),
-      m_duty({"experiments", std::chrono::seconds(2)}, [this] { return step(); }) {}
+      m_tasks(m_parts.provider, m_parts.sources, m_parts.spans),
+      m_duty({"experiments", std::chrono::seconds(2)}, [this] { return step(); }) {
+    // The layers of sandboxes are in the data directory, which is the folder of `directory`.
+    if (m_parts.provider != nullptr)
+        m_layers.emplace(*m_parts.provider, m_parts.directory.substr(0, m_parts.directory.rfind('/')), m_parts.packages,
+                         m_parts.directory + "-layers");
+}
 
 ExperimentRunner::~ExperimentRunner() {
     m_ending = true;
@@ -66,12 +90,24 @@ Result<> ExperimentRunner::start() {
     return {};
 }
 
-Result<std::vector<CodeResult>> ExperimentRunner::run_code(const CodeDefinition& code,
+Result<std::vector<CodeResult>> ExperimentRunner::run_code(const EvaluatorVersion& version,
                                                            const std::vector<json::Value>& documents,
-                                                           const std::function<bool()>& stopped) const {
-    if (m_parts.provider == nullptr)
-        return unavailable("this machine cannot isolate code, so none is run; `hone check` states why");
-    return CodeRunner(*m_parts.provider, m_parts.directory).run_code(code, documents, stopped);
+                                                           const std::function<bool()>& stopped) {
+    if (!m_layers) return unavailable("this machine cannot isolate code, so none is run; `hone check` states why");
+    return CodeRunner(*m_parts.provider, *m_layers, m_parts.directory).run_code(version, documents, stopped);
+}
+
+// At the start and every hour.
+void ExperimentRunner::collect_layers() {
+    if (!m_layers) return;
+    const Duration now = m_parts.clock.steady();
+    {
+        const Lock lock(m_mutex);
+        if (m_collected && now - *m_collected < std::chrono::hours(1)) return;
+        m_collected = now;
+    }
+    const auto removed = m_layers->collect(m_parts.tasks.database());
+    if (!removed.ok()) log(Level::warning, "layers of evaluators not removed", {{"why", removed.error().message}});
 }
 
 void ExperimentRunner::join_finished() {
@@ -92,6 +128,7 @@ void ExperimentRunner::join_finished() {
 
 Result<> ExperimentRunner::step() {
     join_finished();
+    collect_layers();
     for (;;) {
         {
             const Lock lock(m_mutex);
@@ -167,6 +204,7 @@ void ExperimentRunner::work(Live& live) {
 }
 
 Result<> ExperimentRunner::run_examples(Live& live, const ExperimentTask& task) {
+    if (task.task.kind == TaskKind::replay) TRY(m_tasks.recordings().prepare());
     std::string commit = task.commit_name;
     const auto folder = TRY(TaskFolder::make(m_parts.directory, task, m_parts.sources, commit));
     if (commit != task.commit_name) TRY(m_parts.tasks.set_commit(live.id, commit));
@@ -199,6 +237,8 @@ void ExperimentRunner::run_lane(Live& live, const ExperimentTask& task, const Ta
         while (!is_over(live)) {
             if (!next) next = TRY(take(live, task));
             if (!next) return {};
+            const Place place(m_parts.places, [&] { return is_over(live); });
+            if (!place.is_taken()) return {};
             ExperimentRun run;
             run.experiment_id = live.id;
             run.example_id = next->example.id;
@@ -223,6 +263,14 @@ void ExperimentRunner::run_lane(Live& live, const ExperimentTask& task, const Ta
             run.output = outcome.value().output;
             run.error = outcome.value().error;
             run.trace_id = outcome.value().trace_id;
+            if (const auto& recording = outcome.value().recording) {
+                TRY(m_parts.tasks.set_replay(live.id, recording->replay));
+                if (outcome.value().is_recorded) {
+                    run.started_at = recording->started_at;
+                    run.ended_at = recording->ended_at;
+                    run.trace_id = recording->trace_id;
+                }
+            }
             const auto stored = m_parts.experiments.add_run(Caller::system(), run);
             // Another server stored this run meanwhile: it stays.
             if (!stored.ok() && stored.error().code != Code::conflict) return stored.error();
@@ -244,9 +292,29 @@ Result<> ExperimentRunner::evaluate(Live& live, const ExperimentTask& task) {
     return {};
 }
 
+Result<std::vector<CodeResult>> ExperimentRunner::apply_evaluator(Live& live, const ExperimentTask& task,
+                                                                  const TaskEvaluator& evaluator,
+                                                                  const EvaluatorVersion& version,
+                                                                  const std::vector<RunRecord>& records) {
+    if (version.code) {
+        std::vector<json::Value> documents;
+        for (const RunRecord& record : records) documents.push_back(document_of(record));
+        const Place place(m_parts.places, [&] { return is_over(live); });
+        if (!place.is_taken()) return conflict("the experiment ends");
+        return run_code(version, documents, [this, &live] { return is_over(live); });
+    }
+    if (m_parts.spans == nullptr) return unavailable("this server stores no spans, so no rule can be applied");
+    const Experiment of = TRY(m_parts.experiments.find(Caller::system(), task.experiment_id));
+    // Recorded traces are in the projects that they came from.
+    std::vector<std::string> projects = task.source_projects;
+    projects.push_back(of.project_id.text());
+    if (evaluator.project_id) projects.push_back(evaluator.project_id->text());
+    return apply_rule(*m_parts.spans, *version.rule, projects, records);
+}
+
 Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator) {
     const auto version = m_parts.tasks.version(evaluator);
-    if (!version.ok() || !version.value().code) {
+    if (!version.ok()) {
         const Lock lock(live.mutex);
         live.problem += fmt::format("evaluator {} was deleted; ", evaluator.name);
         return {};
@@ -255,10 +323,8 @@ Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task,
     for (;;) {
         const auto records = TRY(m_parts.tasks.pending_evals(task, evaluator.name, after, evals_at_once));
         if (records.empty() || is_over(live)) return {};
-        std::vector<json::Value> documents;
-        for (const RunRecord& record : records) documents.push_back(document_of(record));
         const Time began = m_parts.clock.now();
-        const auto judged = TRY(run_code(*version.value().code, documents, [this, &live] { return is_over(live); }));
+        const auto judged = TRY(apply_evaluator(live, task, evaluator, version.value(), records));
         for (size_t i = 0; i < records.size(); ++i) {
             ExperimentEval eval;
             eval.run_id = records[i].run.id;

@@ -1,10 +1,11 @@
 // Runs experiments on this server: claims one after the other, runs its examples in lanes, then its evaluators, and
 // renews its lease meanwhile. Every run and every eval is stored when it is there, so a killed server loses only what
 // was under way, and that is run again. Threads: one that claims; for each experiment one that renews the lease, one
-// that evaluates, and its lanes.
+// that evaluates, and its lanes. A lane has a place of the server (base/shared_places.h) while it runs an example.
 #pragma once
 
 #include "base/duty.h"
+#include "base/shared_places.h"
 #include "evaluate/evaluators/code_runner.h"
 #include "evaluate/runner/experiment_tasks.h"
 #include "evaluate/runner/task_run.h"
@@ -20,8 +21,11 @@ struct RunnerParts {
     ExperimentTasks& tasks;
     sandbox::Provider* provider = nullptr; // null: nothing can be isolated
     TaskSources* sources = nullptr;
-    std::string directory{}; // for short-lived files
-    size_t most_at_once = 4; // experiments
+    telemetry::Spans* spans = nullptr; // null: there are none to replay or to apply rules to
+    std::string directory{};           // for short-lived files
+    std::string packages{};            // folder with packages for code; empty: there is none
+    SharedPlaces* places = nullptr;    // that lanes and batches of code take one of; null: as many as there are
+    size_t most_at_once = 4;           // experiments
 };
 
 class ExperimentRunner {
@@ -34,8 +38,8 @@ public:
     Result<> start();
     void wake() { m_duty.wake(); }
     // Runs code on a few documents; unavailable where nothing can be isolated.
-    Result<std::vector<CodeResult>> run_code(const CodeDefinition& code, const std::vector<json::Value>& documents,
-                                             const std::function<bool()>& stopped = {}) const;
+    Result<std::vector<CodeResult>> run_code(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
+                                             const std::function<bool()>& stopped = {});
 
 private:
     struct Live {
@@ -56,6 +60,7 @@ private:
     };
 
     Result<> step();
+    void collect_layers();
     void join_finished();
     void keep(Live& live);
     void work(Live& live);
@@ -64,15 +69,20 @@ private:
     Result<std::optional<PendingRun>> take(Live& live, const ExperimentTask& task);
     Result<> evaluate(Live& live, const ExperimentTask& task);
     Result<> evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator);
+    Result<std::vector<CodeResult>> apply_evaluator(Live& live, const ExperimentTask& task,
+                                                    const TaskEvaluator& evaluator, const EvaluatorVersion& version,
+                                                    const std::vector<RunRecord>& records);
     bool is_over(const Live& live) const { return m_ending || live.stopping; }
 
     const RunnerParts m_parts;
     const std::string m_server; // name of this process among those that share the database
     TaskRunner m_tasks;
+    std::optional<CodeLayers> m_layers; // none: nothing can be isolated
     std::atomic<bool> m_ending{false};
     Mutex m_mutex;
     std::deque<std::unique_ptr<Live>> m_live GUARDED_BY(m_mutex);
-    Duty m_duty; // last: its thread uses what stands above
+    std::optional<Duration> m_collected GUARDED_BY(m_mutex); // steady time of the last removal of layers
+    Duty m_duty;                                             // last: its thread uses what stands above
 };
 
 // The document that evaluators get for a run.

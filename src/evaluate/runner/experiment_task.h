@@ -1,5 +1,6 @@
 // What the server runs for an experiment: a command in a sandbox or an HTTP address, once per example and repetition,
-// then the evaluators. Declared once for the API, the CLI and the database. Values only; any thread.
+// or the recorded trace of the example again, then the evaluators. Declared once for the API, the CLI and the database.
+// Values only; any thread.
 #pragma once
 
 #include "evaluate/evaluators/evaluator_version.h"
@@ -7,10 +8,11 @@
 
 namespace hone::evaluate {
 
-enum class TaskKind { command, http, evaluate, prompt };
+enum class TaskKind { command, http, evaluate, prompt, replay };
 constexpr auto enum_names(TaskKind) {
     return std::array{EnumName{TaskKind::command, "command"}, EnumName{TaskKind::http, "http"},
-                      EnumName{TaskKind::evaluate, "evaluate"}, EnumName{TaskKind::prompt, "prompt"}};
+                      EnumName{TaskKind::evaluate, "evaluate"}, EnumName{TaskKind::prompt, "prompt"},
+                      EnumName{TaskKind::replay, "replay"}};
 }
 
 // `queued`: waits for a server. `running`: a server has it until its lease ends. `stopped`: by a person; what was
@@ -21,6 +23,13 @@ constexpr auto enum_names(TaskState) {
     return std::array{EnumName{TaskState::queued, "queued"},   EnumName{TaskState::running, "running"},
                       EnumName{TaskState::stopped, "stopped"}, EnumName{TaskState::done, "done"},
                       EnumName{TaskState::failed, "failed"},   EnumName{TaskState::budget_stopped, "budget_stopped"}};
+}
+
+// What a replay does about the tools that the recorded trace called. `none`: it called none.
+enum class ReplayTools { none, live, recorded };
+constexpr auto enum_names(ReplayTools) {
+    return std::array{EnumName{ReplayTools::none, "none"}, EnumName{ReplayTools::live, "live"},
+                      EnumName{ReplayTools::recorded, "recorded"}};
 }
 
 struct TaskDefinition {
@@ -41,11 +50,15 @@ struct TaskDefinition {
     json::Defaulted<std::string> model;
     json::Defaulted<std::string> skill;
     json::Defaulted<json::Value> parameters = json::Value(json::Object{});
+    std::optional<ReplayTools> replay_tools;
     static constexpr std::tuple fields{
         Field{
             "kind", &TaskDefinition::kind,
             "command: in a sandbox without network. http: one POST per run. evaluate: no runs, only the evaluators on "
-            "the runs that there are. prompt: one call of a model per run."},
+            "the runs that there are. prompt: one call of a model per run. replay: the recorded trace of each example "
+            "again, with its recorded input, through the command or the url; without both, the recorded outputs are "
+            "the "
+            "runs."},
         Field{
             "command", &TaskDefinition::command,
             "Shell command. It reads {id, input, metadata, repetition} as JSON on stdin and writes its output as JSON "
@@ -75,6 +88,10 @@ struct TaskDefinition {
               "Id or name of the model skill; if not given, the one of the space that offers the model."},
         Field{"parameters", &TaskDefinition::parameters,
               "Invocation parameters that replace those of the version; null removes one."},
+        Field{"replay_tools", &TaskDefinition::replay_tools,
+              "Of a replay: recorded: the application gets the recorded results of its tools as replay.tools. live: it "
+              "calls them. If not given, a command calls them in its sandbox, and for a url traces that called tools "
+              "are not replayed."},
     };
 };
 
@@ -87,7 +104,9 @@ struct StartTask {
     static constexpr std::tuple fields{
         Field{"task", &StartTask::task, "What is run for each example."},
         Field{"evaluators", &StartTask::evaluators,
-              "Names or ids of code evaluators, each with @NUMBER for a version other than the newest."},
+              "Evaluators by id or name, of rules PROJECT/NAME, each with @NUMBER for a version other than the newest. "
+              "Code evaluates outputs. Rules evaluate the spans of the run's trace, so they need runs with a trace: of "
+              "clients, of a url, or recorded ones."},
         Field{"concurrency", &StartTask::concurrency, "Runs at the same time, 1 to 16; 4 if not given."},
         Field{"budget_seconds", &StartTask::budget_seconds,
               "Stops when the experiment has run for this long, all attempts together; no limit if not given."},
@@ -104,12 +123,35 @@ struct TaskEvaluator {
     std::string name;
     int64_t evals = 0;
     int64_t failed_evals = 0;
+    std::optional<access::ProjectId> project_id{}; // of a rule
     static constexpr std::tuple fields{
         Field{"evaluator_id", &TaskEvaluator::evaluator_id, "Id of the evaluator."},
         Field{"number", &TaskEvaluator::number, "Its version."},
         Field{"name", &TaskEvaluator::name, "Name of the evals."},
         Field{"evals", &TaskEvaluator::evals, "Runs with a verdict."},
         Field{"failed_evals", &TaskEvaluator::failed_evals, "Runs for which it failed."},
+    };
+};
+
+// What was replayed of an example, or why it could not be.
+struct Replay {
+    ExampleId example_id;
+    std::optional<std::string> source_project;
+    std::optional<std::string> source_trace;
+    std::optional<std::string> source_span;
+    ReplayTools tools = ReplayTools::none;
+    int64_t tool_results = 0;
+    std::string reason;
+    static constexpr std::tuple fields{
+        Field{"example_id", &Replay::example_id, "Id of the example."},
+        Field{"source_project", &Replay::source_project, "Project of the recorded trace."},
+        Field{"source_trace", &Replay::source_trace, "The recorded trace."},
+        Field{"source_span", &Replay::source_span, "The span whose input is replayed."},
+        Field{"tools", &Replay::tools,
+              "none: no tools were called, or nothing was run. live: the application called its tools. recorded: it "
+              "got recorded results."},
+        Field{"tool_results", &Replay::tool_results, "Recorded results that the application got instead of calls."},
+        Field{"reason", &Replay::reason, "Why it was not replayed; empty: it was."},
     };
 };
 
@@ -132,11 +174,13 @@ struct ExperimentTask {
     int64_t expected_runs = 0;
     int64_t successful_runs = 0;
     int64_t failed_runs = 0;
+    int64_t not_replayed = 0;
     std::string started_by;
     Time created_at{};
     Time attempt_at{};
     std::optional<Time> started_at;
     std::optional<Time> ended_at;
+    std::vector<std::string> source_projects{}; // of replays: those whose traces may be read
     static constexpr std::tuple fields{
         Field{"experiment_id", &ExperimentTask::experiment_id, "Id of the experiment."},
         Field{"space_id", &ExperimentTask::space_id, "Id of the space."},
@@ -157,6 +201,7 @@ struct ExperimentTask {
         Field{"expected_runs", &ExperimentTask::expected_runs, "Examples times repetitions."},
         Field{"successful_runs", &ExperimentTask::successful_runs, "Runs with an output."},
         Field{"failed_runs", &ExperimentTask::failed_runs, "Runs with an error."},
+        Field{"not_replayed", &ExperimentTask::not_replayed, "Of a replay: examples that could not be replayed."},
         Field{"started_by", &ExperimentTask::started_by, "Name of the user or key that started it."},
         Field{"created_at", &ExperimentTask::created_at, "Time of creation."},
         Field{"attempt_at", &ExperimentTask::attempt_at, "Runs and evals that failed before this time are retried."},

@@ -43,7 +43,7 @@ Result<> check_command(const TaskDefinition& task) {
     if (trim(*task.command).empty()) return invalid("command is empty: give the shell command that runs an example");
     if (task.command.value.size() > 10'000 || task.command.value.find('\0') != std::string::npos)
         return invalid("command has at most 10000 bytes of text");
-    if (!task.url.value.empty()) return invalid("url belongs to a task of kind http");
+    if (!task.url.value.empty()) return invalid("give a command or a url, not both");
     if (!task.ref.value.empty() && task.repo.value.empty()) return invalid("ref needs a repo");
     if (task.ref.value.size() > 250 || task.ref.value.starts_with("-"))
         return invalid("ref is not a branch, tag or commit");
@@ -64,23 +64,29 @@ Result<> check_budget(const TaskBudget& budget) {
     return {};
 }
 
+Result<> check_url(const TaskDefinition& task) {
+    const net::Url url = TRY(net::parse_url(*task.url));
+    if (!url.unix_path.empty()) return invalid("url must begin with http:// or https://");
+    if (!url.user_info.empty()) return invalid("url must not have a user or a password: it is stored as given");
+    return {};
+}
+
 Result<> check_task(const TaskDefinition& task) {
     if (*task.timeout_ms < 100 || *task.timeout_ms > 3'600'000)
         return invalid("timeout_ms must be between 100 and 3600000");
     if (task.kind != TaskKind::prompt && (!task.prompt.value.empty() || !task.prompt_version.value.is_null()))
         return invalid("prompt and prompt_version belong to a task of kind prompt");
-    if (task.kind == TaskKind::command) return check_command(task);
+    const bool is_replay = task.kind == TaskKind::replay;
+    if (task.replay_tools && (!is_replay || (task.command.value.empty() && task.url.value.empty())))
+        return invalid("replay_tools belongs to a replay through a command or a url");
+    if (task.replay_tools == ReplayTools::none) return invalid("replay_tools must be live or recorded");
+    if (task.kind == TaskKind::command || (is_replay && !task.command.value.empty())) return check_command(task);
     if (!task.command.value.empty() || !task.files.value.empty() || !task.repo.value.empty())
         return invalid("command, files and repo belong to a task of kind command");
-    if (task.kind == TaskKind::evaluate) return {};
-    if (task.kind == TaskKind::prompt) {
-        if (!task.url.value.empty()) return invalid("url belongs to a task of kind http");
-        return {}; // pin_prompt_task checks the rest
-    }
-    const net::Url url = TRY(net::parse_url(*task.url));
-    if (!url.unix_path.empty()) return invalid("url must begin with http:// or https://");
-    if (!url.user_info.empty()) return invalid("url must not have a user or a password: it is stored as given");
-    return {};
+    if (task.kind == TaskKind::prompt && !task.url.value.empty()) return invalid("url belongs to a task of kind http");
+    if (task.kind == TaskKind::prompt) return {}; // pin_prompt_task checks the rest
+    if (task.kind == TaskKind::evaluate || (is_replay && task.url.value.empty())) return {};
+    return check_url(task);
 }
 
 Result<std::pair<std::string, std::optional<int64_t>>> name_and_number(const std::string& text) {
@@ -94,7 +100,8 @@ Result<std::pair<std::string, std::optional<int64_t>>> name_and_number(const std
 
 constexpr std::string_view task_columns =
     "t.experiment_id, t.space_id, t.task, t.concurrency, t.budget_seconds, t.state, t.reason, t.commit_name, "
-    "t.spent_ms, t.attempt_at, t.started_by_name, t.created_at, t.started_at, t.ended_at, t.budget_micro_usd";
+    "t.spent_ms, t.attempt_at, t.started_by_name, t.created_at, t.started_at, t.ended_at, t.budget_micro_usd, "
+    "t.source_projects";
 
 Result<ExperimentTask> task_of(const sql::Row& row) {
     ExperimentTask task;
@@ -113,6 +120,7 @@ Result<ExperimentTask> task_of(const sql::Row& row) {
     task.started_at = row.optional_time(12);
     task.ended_at = row.optional_time(13);
     task.budget_micro_usd = row.optional_integer(14);
+    task.source_projects = TRY(json::read<std::vector<std::string>>(row.text(15)));
     return task;
 }
 
@@ -136,14 +144,17 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         task.repo = TRY(m_sources->find_repo(caller, of.space_id, *task.repo));
     }
     if (task.kind == TaskKind::prompt) TRY(pin_prompt_task(caller, of, m_prompts, task, m_sources));
+    std::vector<std::string> sources;
+    if (task.kind == TaskKind::replay) sources = TRY(readable_sources(caller, of));
     std::vector<EvaluatorVersion> evaluators;
     std::set<std::string> names;
     for (const std::string& text : *wanted.evaluators) {
         const auto [name, number] = TRY(name_and_number(text));
         EvaluatorVersion found = TRY(find_evaluator(name, number));
         if (found.space_id != of.space_id) return not_found("evaluator " + std::string(truncate_utf8(name, 100)));
-        if (found.kind != EvaluatorKind::code)
-            return invalid("evaluator " + found.name + " is a rule over spans; experiments are evaluated by code");
+        if (found.kind == EvaluatorKind::rule && !task.command.value.empty())
+            return invalid("evaluator " + found.name +
+                           " is a rule over spans, and runs of a command have no trace: evaluate them by code");
         if (!names.insert(found.name).second) return invalid("evaluators: " + found.name + " is there twice");
         evaluators.push_back(std::move(found));
     }
@@ -151,20 +162,25 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto made = TRY(transaction.execute(
             "INSERT INTO experiment_tasks (experiment_id, space_id, task, concurrency, budget_seconds, state, reason, "
-            "commit_name, spent_ms, server, lease_until, attempt_at, started_by_name, created_at, budget_micro_usd) "
-            "VALUES (?, ?, ?, ?, ?, 'queued', '', '', 0, '', 0, ?, ?, ?, ?) ON CONFLICT (experiment_id) DO NOTHING",
+            "commit_name, spent_ms, server, lease_until, attempt_at, started_by_name, created_at, budget_micro_usd, "
+            "source_projects) VALUES (?, ?, ?, ?, ?, 'queued', '', '', 0, '', 0, ?, ?, ?, ?, ?) ON CONFLICT "
+            "(experiment_id) DO NOTHING",
             id, of.space_id, json::write(task), *wanted.concurrency, wanted.budget_seconds, now, caller.name, now,
-            wanted.budget_micro_usd));
+            wanted.budget_micro_usd, json::write(sources)));
         if (made == 0)
             return conflict("the experiment was started already; resume it to run what is missing or failed");
         if (task.kind == TaskKind::prompt)
             TRY(transaction.execute("UPDATE experiments SET metadata = ? WHERE id = ?",
                                     json::print(metadata_of_prompt_task(of, task)), id));
         int64_t position = 0;
-        for (const EvaluatorVersion& version : evaluators)
+        for (const EvaluatorVersion& version : evaluators) {
+            // A rule from before versions were stored has none yet.
+            TRY(EvaluatorVersions::add(transaction, version));
             TRY(transaction.execute("INSERT INTO experiment_evaluators (experiment_id, position, evaluator_id, number, "
-                                    "name) VALUES (?, ?, ?, ?, ?)",
-                                    id, position++, version.evaluator_id, version.number, version.name));
+                                    "name, project_id) VALUES (?, ?, ?, ?, ?, ?)",
+                                    id, position++, version.evaluator_id, version.number, version.name,
+                                    version.project_id));
+        }
         return m_access.audit.record(
             transaction, caller,
             {"experiment_start", of.space_id, id.text(), {{"name", of.name}, {"kind", name_of(task.kind)}}});
@@ -219,14 +235,17 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
     task.project_id = of.project_id.text();
     task.project_name = of.project_name;
     TRY(add_spending(task, m_sources));
+    const auto left =
+        TRY(m_database.query("SELECT COUNT(*) FROM experiment_replays WHERE experiment_id = ? AND reason <> ''", id));
+    task.not_replayed = left.front().integer(0);
     for (const auto& row : TRY(m_database.query(
              "SELECT e.evaluator_id, e.number, e.name, (SELECT COUNT(*) FROM experiment_evals v WHERE v.experiment_id "
              "= e.experiment_id AND v.name = e.name AND v.error IS NULL), (SELECT COUNT(*) FROM experiment_evals v "
-             "WHERE v.experiment_id = e.experiment_id AND v.name = e.name AND v.error IS NOT NULL) FROM "
+             "WHERE v.experiment_id = e.experiment_id AND v.name = e.name AND v.error IS NOT NULL), e.project_id FROM "
              "experiment_evaluators e WHERE e.experiment_id = ? ORDER BY e.position",
              id)))
-        task.evaluators.push_back(
-            {row.id<EvaluatorTag>(0), row.integer(1), row.text(2), row.integer(3), row.integer(4)});
+        task.evaluators.push_back({row.id<EvaluatorTag>(0), row.integer(1), row.text(2), row.integer(3), row.integer(4),
+                                   row.optional_id<access::ProjectTag>(5)});
     return task;
 }
 
@@ -273,6 +292,62 @@ Result<> ExperimentTasks::release(const ExperimentId& id, const std::string& ser
     TRY(m_database.execute("UPDATE experiment_tasks SET lease_until = 0 WHERE experiment_id = ? AND server = ?", id,
                            server));
     return {};
+}
+
+// Who starts a replay reads recorded traces through it: only those of projects that this caller can read.
+Result<std::vector<std::string>> ExperimentTasks::readable_sources(const Caller& caller, const Experiment& of) const {
+    std::vector<std::string> readable;
+    const auto rows = TRY(m_database.query(
+        "SELECT DISTINCT e.source_project FROM experiment_examples x JOIN dataset_examples e ON e.id = x.example_id "
+        "WHERE x.experiment_id = ? AND e.source_project IS NOT NULL ORDER BY e.source_project LIMIT 1000",
+        of.id));
+    if (rows.empty())
+        return invalid("no example of this experiment has a recorded trace; add spans to the dataset first, or use a "
+                       "task of kind command or http");
+    for (const auto& row : rows) {
+        const auto project = m_access.projects.find(caller, of.space_id, row.text(0), Permission::project_read);
+        if (project.ok())
+            readable.push_back(project.value().id.text());
+        else if (project.error().code != Code::not_found && project.error().code != Code::forbidden)
+            return project.error();
+    }
+    return readable;
+}
+
+Result<> ExperimentTasks::set_replay(const ExperimentId& id, const Replay& replay) {
+    TRY(m_database.execute(
+        "INSERT INTO experiment_replays (experiment_id, example_id, tools, tool_results, reason) SELECT id, ?, ?, ?, ? "
+        "FROM experiments WHERE id = ? ON CONFLICT (experiment_id, example_id) DO UPDATE SET tools = excluded.tools, "
+        "tool_results = excluded.tool_results, reason = excluded.reason",
+        replay.example_id, name_of(replay.tools), replay.tool_results, std::string(truncate_utf8(replay.reason, 1000)),
+        id));
+    return {};
+}
+
+Result<access::Page<Replay>> ExperimentTasks::replays(const Caller& caller, const ExperimentId& id, bool only_reasons,
+                                                      const access::PageRequest& page) const {
+    TRY(m_experiments.find(caller, id));
+    const std::string after = TRY(page.after());
+    const auto position = parse_integer(after.empty() ? "-1" : after);
+    if (!position.ok()) return invalid("cursor is not one of this list");
+    const std::string sql =
+        "SELECT y.example_id, e.source_project, e.source_trace, e.source_span, y.tools, y.tool_results, y.reason, "
+        "x.position FROM experiment_replays y JOIN experiment_examples x ON x.experiment_id = y.experiment_id AND "
+        "x.example_id = y.example_id JOIN dataset_examples e ON e.id = y.example_id WHERE y.experiment_id = ? AND "
+        "x.position > ?" +
+        std::string(only_reasons ? " AND y.reason <> ''" : "") + " ORDER BY x.position LIMIT ?";
+    std::vector<std::pair<int64_t, Replay>> found;
+    for (const auto& row : TRY(m_database.query(sql, id, position.value(), page.limit + 1)))
+        found.emplace_back(row.integer(7), Replay{row.id<ExampleTag>(0), row.optional_text(1), row.optional_text(2),
+                                                  row.optional_text(3),
+                                                  parse_enum<ReplayTools>(row.text(4)).value_or(ReplayTools::none),
+                                                  row.integer(5), row.text(6)});
+    const auto numbered =
+        access::make_page(std::move(found), page, [](const auto& one) { return std::to_string(one.first); });
+    access::Page<Replay> replays;
+    replays.next_cursor = numbered.next_cursor;
+    for (const auto& [at, replay] : numbered.data) replays.data.push_back(replay);
+    return replays;
 }
 
 Result<std::vector<PendingRun>> ExperimentTasks::pending_runs(const ExperimentTask& task, int64_t after,

@@ -39,6 +39,7 @@ struct TaskBudget {
 struct PendingRun {
     Example example;
     int64_t repetition = 1;
+    std::optional<json::Value> replay{}; // what the application gets of the recorded trace beside the input
 };
 
 class ExperimentTasks {
@@ -81,11 +82,18 @@ public:
     // Successful runs without an eval of this name, or whose eval failed before this attempt; after a run's id.
     Result<std::vector<RunRecord>> pending_evals(const ExperimentTask& task, const std::string& name,
                                                  const std::string& after, int64_t limit) const;
+    Result<> set_replay(const ExperimentId& id, const Replay& replay);
+    // In the order of the examples. `only_reasons`: those that could not be replayed.
+    Result<access::Page<Replay>> replays(const access::Caller& caller, const ExperimentId& id, bool only_reasons,
+                                         const access::PageRequest& page) const;
+    sql::Database& database() const { return m_database; }
     Result<EvaluatorVersion> version(const TaskEvaluator& evaluator) const {
         return m_versions.find(evaluator.evaluator_id, evaluator.number);
     }
 
 private:
+    Result<std::vector<std::string>> readable_sources(const access::Caller& caller, const Experiment& of) const;
+
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;

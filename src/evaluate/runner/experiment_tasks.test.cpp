@@ -125,7 +125,7 @@ TEST_CASE("a task that could not run is refused with the reason") {
                  {with([](auto& w) { w.task.env.value["A B"] = "x"; }), "not a usable environment variable"},
                  {with([](auto& w) { w.task.timeout_ms = int64_t{1}; }), "timeout_ms"},
                  {with([](auto& w) { w.task.ref = std::string("main"); }), "ref needs a repo"},
-                 {with([](auto& w) { w.task.url = std::string("http://a/"); }), "url belongs to"},
+                 {with([](auto& w) { w.task.url = std::string("http://a/"); }), "give a command or a url"},
                  {with([](auto& w) { w.concurrency = int64_t{17}; }), "concurrency"},
                  {with([](auto& w) { w.budget_seconds = 0; }), "budget_seconds"},
                  {with([](auto& w) { w.evaluators = std::vector<std::string>{"exact@x"}; }), "no version number"},
@@ -164,15 +164,18 @@ TEST_CASE("code is run in batches, and whatever it does is a verdict or a reason
     const sandbox::Folder folder;
     const auto provider = sandbox::open_local_provider({folder.path, sandbox::hone_program()});
     REQUIRE(provider.ok());
-    const CodeRunner runner(*provider.value(), folder.path + "/evaluators");
+    CodeLayers layers(*provider.value(), folder.path, "", folder.path + "/evaluators-layers");
+    const CodeRunner runner(*provider.value(), layers, folder.path + "/evaluators");
     const auto run_code = [&](CodeLanguage language, std::string source, int count = 1, int64_t timeout_ms = 10'000) {
-        CodeDefinition code;
+        EvaluatorVersion version;
+        version.kind = EvaluatorKind::code;
+        CodeDefinition& code = version.code.emplace();
         code.language = language;
         code.source = std::move(source);
         code.timeout_ms = timeout_ms;
         std::vector<json::Value> documents;
         for (int i = 0; i < count; ++i) documents.push_back(json::Object{{"n", i}, {"output", i % 2 == 0}});
-        auto judged = runner.run_code(code, documents);
+        auto judged = runner.run_code(version, documents);
         REQUIRE_MESSAGE(judged.ok(), (judged.ok() ? "" : judged.error().message));
         std::vector<std::string> texts;
         for (const CodeResult& one : judged.value())

@@ -1,6 +1,7 @@
 #include "evaluate/runner/task_run.h"
 
 #include "base/log.h"
+#include "crypto/crypto.h"
 #include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/evaluators/short_lived_file.h"
 #include "evaluate/runner/prompt_task.h"
@@ -41,6 +42,7 @@ std::string task_input(const PendingRun& run) {
     input["input"] = stored_json(run.example.input);
     input["metadata"] = stored_json(run.example.metadata);
     input["repetition"] = run.repetition;
+    if (run.replay) input["replay"] = *run.replay;
     return json::print(input) + "\n";
 }
 
@@ -105,7 +107,10 @@ TaskFolder::~TaskFolder() {
     static_cast<void>(sandbox::remove_tree(path));
 }
 
-TaskRunner::TaskRunner(sandbox::Provider* provider, TaskSources* sources) : m_provider(provider), m_sources(sources) {}
+TaskRunner::TaskRunner(sandbox::Provider* provider, TaskSources* sources, telemetry::Spans* spans)
+    : m_provider(provider),
+      m_sources(sources),
+      m_recordings(spans) {}
 
 void TaskRunner::abandon() {
     m_cancel.cancel();
@@ -114,9 +119,31 @@ void TaskRunner::abandon() {
 
 Result<TaskOutcome> TaskRunner::run(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
                                     const std::function<bool()>& abandoned) {
+    if (task.task.kind == TaskKind::replay) return replay(task, folder, run, abandoned);
     if (task.task.kind == TaskKind::http) return post(task, run);
     if (task.task.kind == TaskKind::prompt) return folder.prompt->run(run, abandoned);
     return run_command(task, folder, run, abandoned);
+}
+
+Result<TaskOutcome> TaskRunner::replay(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
+                                       const std::function<bool()>& abandoned) {
+    Recording recording = TRY(m_recordings.find(task, run.example));
+    TaskOutcome outcome;
+    if (!recording.replay.reason.empty()) {
+        outcome = failed_run("cannot be replayed: " + recording.replay.reason);
+    } else if (task.task.command.value.empty() && task.task.url.value.empty()) {
+        outcome = recording.error ? failed_run(*recording.error) : TaskOutcome{json::print(recording.output), {}};
+        outcome.is_recorded = true;
+    } else {
+        PendingRun again = run;
+        again.example.input = json::print(recording.input);
+        json::Object recorded{{"trace_id", recording.trace_id}, {"span_id", recording.span_id}};
+        if (recording.replay.tools == ReplayTools::recorded) recorded["tools"] = recording.tools;
+        again.replay = std::move(recorded);
+        outcome = TRY(task.task.url.value.empty() ? run_command(task, folder, again, abandoned) : post(task, again));
+    }
+    outcome.recording = std::move(recording);
+    return outcome;
 }
 
 Result<TaskOutcome> TaskRunner::run_command(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
@@ -197,26 +224,34 @@ Result<std::string> TaskRunner::checked_address(const std::string& url) const {
 Result<TaskOutcome> TaskRunner::post(const ExperimentTask& task, const PendingRun& run) {
     const auto address = checked_address(*task.task.url);
     if (!address.ok()) return failed_run(address.error().message);
+    // An application that continues it has its spans in this trace.
+    const std::string trace = to_hex(crypto::random_bytes(16));
     net::ClientRequest request;
     request.method = "POST";
     request.url = *task.task.url;
     request.body = task_input(run);
     request.headers = {{"Content-Type", "application/json"},
                        {"Accept", "application/json"},
-                       {"X-Hone-Experiment", task.experiment_id.text()}};
+                       {"X-Hone-Experiment", task.experiment_id.text()},
+                       {"traceparent", "00-" + trace + "-" + to_hex(crypto::random_bytes(8)) + "-01"}};
     request.connect_to = address.value();
     request.max_response_bytes = largest_output;
     request.total_timeout = std::chrono::milliseconds(*task.task.timeout_ms);
     request.cancel = &m_cancel;
     const auto response = m_client.send(request);
     if (!response.ok() && m_cancel.is_cancelled()) return conflict("the server stops");
-    if (!response.ok()) return failed_run("the request failed: " + response.error().message);
-    const int status = response.value().status;
-    if (status < 200 || status > 299)
-        return failed_run(fmt::format("the address responded with status {}{}: {}", status,
-                                      status / 100 == 3 ? " (redirects are not followed)" : "",
-                                      repair_utf8(truncate_utf8(trim(response.value().body), 300))));
-    return output_of(response.value().body, false);
+    TaskOutcome outcome;
+    if (!response.ok()) {
+        outcome = failed_run("the request failed: " + response.error().message);
+    } else if (const int status = response.value().status; status < 200 || status > 299) {
+        outcome = failed_run(fmt::format("the address responded with status {}{}: {}", status,
+                                         status / 100 == 3 ? " (redirects are not followed)" : "",
+                                         repair_utf8(truncate_utf8(trim(response.value().body), 300))));
+    } else {
+        outcome = output_of(response.value().body, false);
+    }
+    outcome.trace_id = trace;
+    return outcome;
 }
 
 } // namespace hone::evaluate

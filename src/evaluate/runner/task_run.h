@@ -3,6 +3,7 @@
 #pragma once
 
 #include "evaluate/runner/experiment_tasks.h"
+#include "evaluate/runner/replay_task.h"
 #include "net/client/client.h"
 #include "sandbox/provider/provider.h"
 
@@ -15,6 +16,8 @@ struct TaskOutcome {
     std::optional<std::string> error;
     std::optional<std::string> trace_id{};
     std::optional<std::string> out_of_budget{}; // why; the run counts as not tried
+    std::optional<Recording> recording{};       // of a replay
+    bool is_recorded = false;                   // the output, too, is the recorded one: nothing was run
 };
 
 class PromptTask; // prompt_task.h
@@ -41,22 +44,26 @@ private:
 class TaskRunner {
 public:
     // `provider` and `sources` may be null: then commands, or private addresses, are refused.
-    TaskRunner(sandbox::Provider* provider, TaskSources* sources);
+    TaskRunner(sandbox::Provider* provider, TaskSources* sources, telemetry::Spans* spans);
 
     // `abandoned`: true ends it with `conflict`. Other errors are about the machine; the run counts as not tried.
     Result<TaskOutcome> run(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
                             const std::function<bool()>& abandoned);
+    const Recordings& recordings() const { return m_recordings; }
     // Ends the requests that are under way.
     void abandon();
 
 private:
     Result<TaskOutcome> run_command(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
                                     const std::function<bool()>& abandoned) const;
+    Result<TaskOutcome> replay(const ExperimentTask& task, const TaskFolder& folder, const PendingRun& run,
+                               const std::function<bool()>& abandoned);
     Result<TaskOutcome> post(const ExperimentTask& task, const PendingRun& run);
     Result<std::string> checked_address(const std::string& url) const;
 
     sandbox::Provider* const m_provider;
     TaskSources* const m_sources;
+    const Recordings m_recordings;
     net::HttpClient m_client;
     net::Cancel m_cancel;
 };

@@ -86,12 +86,16 @@ void Dispatcher::join_finished() {
 Result<> Dispatcher::step() {
     join_finished();
     for (;;) {
-        const auto claimed = m_services.store.claim(m_options.server, m_options.places);
+        const auto claim = [this](int64_t lanes) {
+            return m_services.store.claim(m_options.server, {m_options.places.all - lanes, m_options.places.per_space});
+        };
+        const auto claimed = m_options.shared != nullptr ? m_options.shared->claim(claim) : claim(0);
         if (!claimed.ok()) log(Level::error, "queued runs cannot be read", {{"why", claimed.error().message}});
         if (!claimed.ok() || !claimed.value()) break;
         start_worker(*claimed.value());
     }
-    if (const auto done = m_services.store.explain_waiting(m_options.places); !done.ok())
+    const int64_t lanes = m_options.shared != nullptr ? m_options.shared->lanes() : 0;
+    if (const auto done = m_services.store.explain_waiting(m_options.places, lanes); !done.ok())
         log(Level::error, "queued runs cannot be marked as waiting", {{"why", done.error().message}});
     const Lock lock(m_mutex);
     m_queue_read_at = m_services.clock.now();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/duty.h"
+#include "base/shared_places.h"
 #include "run/runs.h"
 #include "run/worker/worker.h"
 
@@ -11,6 +12,7 @@ namespace hone::run {
 struct DispatcherOptions {
     std::string server = "local"; // name of this server among those that share the database
     Places places;
+    SharedPlaces* shared = nullptr;          // with lanes of experiments; null: all places are of runs
     Duration poll = std::chrono::seconds(5); // other servers may queue runs too
 };
 
@@ -28,6 +30,7 @@ public:
     // Joins the threads of finished workers and claims queued runs. What tests call.
     Result<> step();
     void run_changed(const RunId& run) override;
+    void wake() { m_duty.wake(); }
 
     struct Count {
         int64_t live = 0;

@@ -53,6 +53,7 @@ Result<Outcome> run_script(Provider& provider, const Preparation& preparation, c
     spec.env = preparation.env;
     spec.network = preparation.network;
     spec.limits = preparation.limits;
+    spec.mounts = preparation.mounts;
     spec.capture = directory;
     spec.labels.value["purpose"] = "prepare";
     Command command;
@@ -179,6 +180,17 @@ void discard_obsolete_layers(const Store& store) {
         const Fd alone = store.try_alone(path);
         if (alone.is_open() && store.discard(path).ok()) ::unlink((path + ".lock").c_str());
     }
+}
+
+Result<bool> remove_layer(const Store& store, const std::string& key) {
+    if (!is_plain_name(key) || key.find('/') != std::string::npos) return invalid("not the key of a layer");
+    const std::string path = store.layers() + "/" + key;
+    if (!file_exists(path + "/upper")) return true;
+    const Fd alone = store.try_alone(path);
+    if (!alone.is_open()) return false;
+    TRY(store.discard(path));
+    ::unlink((path + ".lock").c_str());
+    return true;
 }
 
 Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes) {

@@ -28,6 +28,7 @@ struct Preparation {
     Defaulted<OnFailure> on_failure = OnFailure::abort;
     Defaulted<NetworkMode> network = NetworkMode::none;
     Defaulted<Limits> limits;
+    Defaulted<std::vector<Mount>> mounts;
     static constexpr std::tuple fields{
         Field{"space", &Preparation::space, "Space that builds and uses it; another space never gets the same layer."},
         Field{"root", &Preparation::root, "As in a sandbox."},
@@ -39,6 +40,7 @@ struct Preparation {
         Field{"on_failure", &Preparation::on_failure, "abort, or degrade: continue without the layer."},
         Field{"network", &Preparation::network, "As in a sandbox."},
         Field{"limits", &Preparation::limits, "As in a sandbox."},
+        Field{"mounts", &Preparation::mounts, "Further directories of the host for the script; not part of the key."},
     };
 };
 
@@ -63,6 +65,9 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
 
 // Removes layers with keys of an earlier version, which no sandbox can get any more. Layers in use stay.
 void discard_obsolete_layers(const Store& store);
+
+// False: it is in use. One that is not there counts as removed.
+Result<bool> remove_layer(const Store& store, const std::string& key);
 
 struct LayerGarbage {
     int64_t removed = 0;

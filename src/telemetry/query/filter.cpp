@@ -102,7 +102,7 @@ public:
         token.column = m_at + 1;
         if (m_at == m_text.size()) return token;
         const char letter = m_text[m_at];
-        if (letter == '"' || letter == '\'') return quoted(letter, std::move(token));
+        if (letter == '"' || letter == '\'') return quoted(std::move(token));
         if ((letter >= '0' && letter <= '9') || ((letter == '-' || letter == '.') && m_at + 1 < m_text.size() &&
                                                  std::isdigit(static_cast<unsigned char>(m_text[m_at + 1]))))
             return run(std::move(token), TokenKind::number,
@@ -129,24 +129,12 @@ private:
         return token;
     }
 
-    Result<Token> quoted(char quote, Token token) {
+    Result<Token> quoted(Token token) {
         token.kind = TokenKind::text;
-        for (++m_at; m_at < m_text.size(); ++m_at) {
-            char letter = m_text[m_at];
-            if (letter == quote) {
-                ++m_at;
-                return token;
-            }
-            if (letter == '\\' && m_at + 1 < m_text.size()) {
-                letter = m_text[++m_at];
-                if (letter == 'n')
-                    letter = '\n';
-                else if (letter == 't')
-                    letter = '\t';
-            }
-            token.text += letter;
-        }
-        return at(token.column, "the text has no end quote");
+        auto text = read_quoted(m_text, m_at);
+        if (!text) return at(token.column, "the text has no end quote");
+        token.text = std::move(*text);
+        return token;
     }
 
     std::string_view m_text;
@@ -381,6 +369,28 @@ private:
 };
 
 } // namespace
+
+std::optional<std::string> read_quoted(std::string_view text, size_t& at) {
+    if (at >= text.size()) return std::nullopt;
+    const char quote = text[at];
+    std::string content;
+    for (++at; at < text.size(); ++at) {
+        char letter = text[at];
+        if (letter == quote) {
+            ++at;
+            return content;
+        }
+        if (letter == '\\' && at + 1 < text.size()) {
+            letter = text[++at];
+            if (letter == 'n')
+                letter = '\n';
+            else if (letter == 't')
+                letter = '\t';
+        }
+        content += letter;
+    }
+    return std::nullopt;
+}
 
 Result<FilterNode> parse_filter(std::string_view text) {
     if (text.size() > longest_filter) return too_large("the filter is longer than 16 KB");

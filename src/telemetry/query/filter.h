@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "telemetry/engine/clickhouse.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ struct FilterNode {
 
 // An empty text matches everything. Errors: "column 9: …".
 Result<FilterNode> parse_filter(std::string_view text);
+
+// The text in quotes (" or ') that begins at `at`, with \n, \t and any other letter after a backslash as itself; `at`
+// moves behind the end quote. Nothing: there is no end quote. Also for the conditions of Phoenix' clients.
+std::optional<std::string> read_quoted(std::string_view text, size_t& at);
 
 // A condition over hone.spans; values are bound to `query` under names that start with "f". The project parameter
 // {project:String} must be bound by the caller.

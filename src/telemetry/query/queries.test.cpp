@@ -69,6 +69,21 @@ TEST_CASE("a filter's errors contain the column and what was expected") {
     CHECK(filter_error("name = ;").starts_with("column 8:"));
 }
 
+TEST_CASE("a text in quotes ends at its own quote, and keeps what follows a backslash") {
+    const auto read = [](std::string_view text, size_t expected_end) {
+        size_t at = 1;
+        const auto found = read_quoted(text, at);
+        CHECK(at == expected_end);
+        return found.value_or("no end");
+    };
+    CHECK(read("x\"a'b\"y", 6) == "a'b");
+    CHECK(read("x'a\"b'", 6) == "a\"b");
+    CHECK(read(R"(x'\'\n\t\\\x')", 13) == "'\n\t\\x");
+    CHECK(read("x\"never", 7) == "no end");
+    CHECK(read(R"(x"\")", 4) == "no end");
+    CHECK(read("x", 1) == "no end");
+}
+
 TEST_CASE("values of a filter never become part of the SQL") {
     ClickHouseQuery query("");
     auto filter =

@@ -1,5 +1,6 @@
 #include "telemetry/query/span_lookup.h"
 
+#include "telemetry/query/filter.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -138,6 +139,42 @@ Result<std::vector<SpanTexts>> SpanLookup::attributes_of_traces(const std::strin
                  "trace_id IN {ids:Array(String)} AND start_ns >= (SELECT min(first_ns) FROM hone.trace_times WHERE "
                  "project = {project:String} AND trace_id IN {ids:Array(String)})",
                  with_length(trace_ids, 32), keys);
+}
+
+Result<std::vector<TraceMatch>> SpanLookup::match_traces(const std::string& project,
+                                                         const std::vector<std::string>& trace_ids,
+                                                         const std::string& filter, const std::string& condition) {
+    const FilterNode evaluated = TRY(parse_filter(filter));
+    const FilterNode matches = TRY(parse_filter(condition));
+    const std::vector<std::string> ids = with_length(trace_ids, 32);
+    std::vector<TraceMatch> all;
+    constexpr size_t at_once = most_bytes_at_once / 35;
+    for (size_t first = 0; first < ids.size(); first += at_once) {
+        const std::vector<std::string> some(ids.begin() + static_cast<std::ptrdiff_t>(first),
+                                            ids.begin() +
+                                                static_cast<std::ptrdiff_t>(std::min(ids.size(), first + at_once)));
+        ClickHouseQuery query("");
+        const std::string is_evaluated = compile_filter(evaluated, query);
+        const std::string is_match = compile_filter(matches, query);
+        const std::string of_traces = " WHERE project = {project:String} AND trace_id IN {ids:Array(String)}";
+        query.sql = "SELECT toString(trace_id), count(), countIf(" + is_evaluated + "), countIf((" + is_evaluated +
+                    ") AND (" + is_match + ")) FROM hone.spans" + of_traces +
+                    " AND start_ns >= (SELECT min(first_ns) FROM hone.trace_times" + of_traces +
+                    ") AND start_ns <= (SELECT max(last_ns) FROM hone.trace_times" + of_traces +
+                    ") GROUP BY trace_id FORMAT RowBinary";
+        query.bind("project", project).bind("ids", some);
+        query.project = project;
+        query.deadline = patience;
+        const std::string bytes = TRY(m_engine.query(query));
+        for (BinaryReader reader(bytes); !reader.at_end();) {
+            TraceMatch& match = all.emplace_back();
+            match.trace_id = reader.text();
+            match.spans = static_cast<int64_t>(reader.number<uint64_t>());
+            match.evaluated = static_cast<int64_t>(reader.number<uint64_t>());
+            match.matched = static_cast<int64_t>(reader.number<uint64_t>());
+        }
+    }
+    return all;
 }
 
 Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,

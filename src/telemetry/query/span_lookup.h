@@ -23,6 +23,14 @@ struct SpanTexts {
     std::vector<std::string> values; // in the order of the keys
 };
 
+// How many spans of a trace a rule evaluates, and how many of these match.
+struct TraceMatch {
+    std::string trace_id;
+    int64_t spans = 0;
+    int64_t evaluated = 0;
+    int64_t matched = 0;
+};
+
 class SpanLookup {
 public:
     explicit SpanLookup(ClickHouse& engine) : m_engine(engine) {}
@@ -43,6 +51,11 @@ public:
     Result<std::vector<SpanTexts>> attributes_of_traces(const std::string& project,
                                                         const std::vector<std::string>& trace_ids,
                                                         const std::vector<std::string_view>& keys);
+
+    // Of the traces that have spans in the project. `filter`: the spans that are evaluated; both in the filter
+    // language.
+    Result<std::vector<TraceMatch>> match_traces(const std::string& project, const std::vector<std::string>& trace_ids,
+                                                 const std::string& filter, const std::string& condition);
 
 private:
     Result<std::vector<SpanTexts>> texts(const std::string& project, const std::string& condition,

@@ -3,6 +3,7 @@
 #include "api/core/route.h"
 #include "api/core/shapes.h"
 #include "api/families/phoenix/dataset_views.h"
+#include "evaluate/content/canonical.h"
 #include "signal/signal.h"
 #include "telemetry/spans.h"
 
@@ -46,19 +47,10 @@ struct ImportFromIssue {
 
 namespace {
 
-// {"text": …} for plain text, the value itself for a JSON object.
-json::Value part_of_span(const std::string& text, std::string_view name) {
-    if (text.empty()) return json::Object{};
-    auto value = json::parse(text);
-    if (value.ok() && value.value().is_object()) return std::move(value).value();
-    if (value.ok() && !value.value().is_string()) return json::Object{{name, value.value()}};
-    return json::Object{{name, text}};
-}
-
 evaluate::NewExample example_of_span(const access::Project& project, const telemetry::SpanPayload& span) {
     evaluate::NewExample example;
-    example.input = part_of_span(span.input, "input");
-    example.output = part_of_span(span.output, "output");
+    example.input = evaluate::span_part(span.input, "input");
+    example.output = evaluate::span_part(span.output, "output");
     example.metadata = json::Object{
         {"span_name", span.row.name}, {"span_kind", name_of(span.row.kind)}, {"trace_id", span.row.trace_id}};
     if (!span.row.model.empty()) example.metadata.get_object()["model"] = span.row.model;

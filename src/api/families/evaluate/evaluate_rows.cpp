@@ -127,6 +127,7 @@ struct RunRow {
     std::optional<std::string> error;
     double latency_ms = 0;
     std::optional<std::string> trace_id;
+    std::optional<std::string> trace_project;
     std::vector<RunEval> evals;
     static constexpr std::tuple fields{
         Field{"id", &RunRow::id, ""},
@@ -139,6 +140,8 @@ struct RunRow {
         Field{"error", &RunRow::error, "Why there is no output."},
         Field{"latency_ms", &RunRow::latency_ms, ""},
         Field{"trace_id", &RunRow::trace_id, "Trace of the run."},
+        Field{"trace_project", &RunRow::trace_project,
+              "Id of the project of a recorded trace; null: the project of the experiment."},
         Field{"evals", &RunRow::evals, "By name."},
     };
 };
@@ -220,6 +223,7 @@ RunRow run_row(const evaluate::RunRecord& record) {
     row.error = record.run.error;
     row.latency_ms = std::chrono::duration<double, std::milli>(record.run.ended_at - record.run.started_at).count();
     row.trace_id = record.run.trace_id;
+    if (row.trace_id && row.trace_id == record.example.source_trace) row.trace_project = record.example.source_project;
     for (const auto& eval : record.evals)
         row.evals.push_back({eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id});
     return row;

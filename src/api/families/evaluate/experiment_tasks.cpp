@@ -20,6 +20,18 @@ struct ResumeBudget {
     };
 };
 
+struct ListReplays {
+    static constexpr bool is_query = true;
+    std::optional<bool> not_replayed;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"not_replayed", &ListReplays::not_replayed, "true: only examples that could not be replayed."},
+        Field{"limit", &ListReplays::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListReplays::cursor, "next_cursor of the previous response."},
+    };
+};
+
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -37,7 +49,7 @@ Result<One<evaluate::ExperimentTask>> start_experiment(const Call& call, const e
     const signal::Evaluators& evaluators = call.services.signal.evaluators;
     const auto find = [&](const std::string& name,
                           std::optional<int64_t> number) -> Result<evaluate::EvaluatorVersion> {
-        const auto family = TRY(evaluators.find_code(call.caller, experiment.space_id, name));
+        const auto family = TRY(evaluators.find_named(call.caller, experiment.space_id, name));
         return evaluators.version(call.caller, family.id, number.value_or(family.revision));
     };
     evaluate::StartTask wanted = body;
@@ -65,6 +77,12 @@ Result<One<evaluate::ExperimentTask>> resume_experiment(const Call& call, const 
     return resumed;
 }
 
+Result<List<evaluate::Replay>> list_experiment_replays(const Call& call, const ListReplays& query) {
+    const auto id = TRY(started_experiment(call));
+    return call.services.evaluate.tasks.replays(call.caller, id, query.not_replayed.value_or(false),
+                                                TRY(page_of(query.limit, query.cursor)));
+}
+
 // --- routes --------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -73,8 +91,8 @@ using enum access::Permission;
 
 const Route experiment_tasks_table[] = {
     route<start_experiment>("POST", "/v1/experiments/{experiment}/start", need(experiment_write),
-                            "Run an experiment on the server: a command, an address or a prompt for each example, then "
-                            "evaluators. A prompt also needs run_start.")
+                            "Run an experiment on the server: a command, an address, a prompt or a recorded trace for "
+                            "each example, then evaluators. A prompt also needs run_start.")
         .with_body_limit(8 << 20),
     route<get_experiment_task>("GET", "/v1/experiments/{experiment}/task", need(dataset_read),
                                "State and counts of an experiment that the server runs."),
@@ -82,6 +100,9 @@ const Route experiment_tasks_table[] = {
                            "Stop an experiment; runs that have begun are finished and stored."),
     route<resume_experiment>("POST", "/v1/experiments/{experiment}/resume", need(experiment_write),
                              "Run what is missing or failed of an experiment."),
+    route<list_experiment_replays>("GET", "/v1/experiments/{experiment}/replays", need(dataset_read),
+                                   "What an experiment of kind replay ran again of each example, and what it could "
+                                   "not and why."),
 };
 
 } // namespace

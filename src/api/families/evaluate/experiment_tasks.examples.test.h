@@ -10,6 +10,7 @@ inline constexpr Example experiment_tasks_examples[] = {
     {"GET /v1/experiments/{started_experiment}/task"},
     {"POST /v1/experiments/{started_experiment}/stop"},
     {"POST /v1/experiments/{stopped_experiment}/resume"},
+    {"GET /v1/experiments/{started_experiment}/replays", "not_replayed=true"},
 };
 
 } // namespace hone::api::testing

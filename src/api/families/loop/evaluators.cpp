@@ -121,7 +121,7 @@ Result<List<TestedDocument>> test_evaluator(const Call& call, const TestEvaluato
     const SystemClock clock;
     const Duration until = clock.steady() + longest_test;
     auto results =
-        call.services.evaluate.runner.run_code(*version.code, body.documents, [&] { return clock.steady() > until; });
+        call.services.evaluate.runner.run_code(version, body.documents, [&] { return clock.steady() > until; });
     if (!results.ok() && results.error().code == Code::conflict)
         return busy("the documents took longer than 60 seconds; send fewer");
     if (!results.ok()) return results.error();

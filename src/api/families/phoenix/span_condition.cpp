@@ -2,6 +2,7 @@
 
 #include "api/families/phoenix/phoenix.h"
 #include "base/text.h"
+#include "telemetry/query/filter.h"
 
 #include <algorithm>
 #include <charconv>
@@ -71,23 +72,10 @@ private:
     }
     Result<ConditionToken> quoted(ConditionToken token) {
         token.kind = ConditionToken::Kind::text;
-        const char quote = m_text[m_at];
-        for (++m_at; m_at < m_text.size(); ++m_at) {
-            char letter = m_text[m_at];
-            if (letter == quote) {
-                ++m_at;
-                return token;
-            }
-            if (letter == '\\' && m_at + 1 < m_text.size()) {
-                letter = m_text[++m_at];
-                if (letter == 'n')
-                    letter = '\n';
-                else if (letter == 't')
-                    letter = '\t';
-            }
-            token.text += letter;
-        }
-        return condition_error(token.at, "the text has no end quote");
+        auto text = telemetry::read_quoted(m_text, m_at);
+        if (!text) return condition_error(token.at, "the text has no end quote");
+        token.text = std::move(*text);
+        return token;
     }
 
     std::string_view m_text;

@@ -32,11 +32,22 @@ Columns task_columns() {
         {.title = "model", .field = "task.model"},
         {.title = "tokens", .field = "spent_tokens", .kind = Kind::count},
         {.title = "cost", .field = "spent_micro_usd", .kind = Kind::money},
+        {.title = "not replayed", .field = "not_replayed", .kind = Kind::count},
         {.title = "concurrency", .field = "concurrency", .kind = Kind::number},
         {.title = "started by", .field = "started_by"},
         {.title = "started", .field = "started_at", .kind = Kind::time},
         {.title = "ended", .field = "ended_at", .kind = Kind::time},
         {.title = "experiment", .field = "experiment_id"},
+    };
+}
+
+Columns replay_columns() {
+    return {
+        {.title = "example", .field = "example_id"},
+        {.title = "trace", .field = "source_trace"},
+        {.title = "tools", .field = "tools"},
+        {.title = "tool results", .field = "tool_results", .kind = Kind::count},
+        {.title = "not replayed because", .field = "reason"},
     };
 }
 
@@ -76,11 +87,18 @@ Result<json::Object> task_of(const Context& context) {
     const auto command = context.parsed.value("--command");
     const auto url = context.parsed.value("--address");
     const auto prompt = context.parsed.value("--prompt");
+    const bool is_replay = context.parsed.has("--replay");
     const int given_tasks = (command ? 1 : 0) + (url ? 1 : 0) + (prompt ? 1 : 0);
     if (given_tasks > 1) return context.usage("give one of --command, --address and --prompt");
-    if (given_tasks == 0)
-        return context.usage("give what runs an example: --command 'python3 run.py', --address URL or --prompt NAME");
-    task["kind"] = command ? "command" : url ? "http" : "prompt";
+    if (is_replay && prompt) return context.usage("--replay belongs to --command or --address");
+    if (given_tasks == 0 && !is_replay)
+        return context.usage("give what runs an example: --command 'python3 run.py', --address URL, --prompt NAME, or "
+                             "--replay for recorded traces");
+    task["kind"] = is_replay ? "replay" : command ? "command" : url ? "http" : "prompt";
+    if (const auto tools = context.parsed.value("--tools")) {
+        if (!is_replay) return context.usage("--tools belongs to --replay");
+        task["replay_tools"] = *tools;
+    }
     if (command) task["command"] = *command;
     if (url) task["url"] = *url;
     if (prompt) task["prompt"] = *prompt;
@@ -147,6 +165,8 @@ std::string summary(const json::Value& task) {
     std::string text =
         fmt::format("{}: {} of {} runs, {} failed", text_of(task, "state"), number_of(task, "successful_runs"),
                     number_of(task, "expected_runs"), number_of(task, "failed_runs"));
+    if (const int64_t left = number_of(task, "not_replayed"); left > 0)
+        text += fmt::format("; {} examples could not be replayed", left);
     if (const json::Value* list = member(task, "evaluators"); list != nullptr && list->is_array())
         for (const json::Value& one : list->get_array())
             text += fmt::format("; {}@{}: {} evals, {} failed", text_of(one, "name"), number_of(one, "number"),
@@ -254,6 +274,14 @@ Result<> show_task(Context& context) {
     return show_record(context, TRY(context.remote.get(task_path(context, "task"))), task_columns());
 }
 
+Result<> list_replays(Context& context) {
+    Query query;
+    if (context.parsed.has("--not-replayed")) query.emplace_back("not_replayed", "true");
+    return show_list(context, task_path(context, "replays"), std::move(query), replay_columns(),
+                     "Nothing was replayed. Replay recorded traces:\n  hone experiment run shop-tickets --replay "
+                     "--command 'python3 run.py' --tools recorded");
+}
+
 Result<> stop_experiment(Context& context) {
     const json::Value task = TRY(context.remote.post(task_path(context, "stop"), json::Object{}));
     return show_done(context, task, "Stopped. " + summary(task));
@@ -336,6 +364,13 @@ std::vector<Command> experiment_run_commands() {
                     .value = "NAME=VALUE",
                     .doc = "Invocation parameter of the model, such as temperature=0; null removes one.",
                     .repeated = true},
+                   {.name = "--replay",
+                    .value = "",
+                    .doc = "Run the recorded trace of each example again, with its recorded input, through --command "
+                           "or --address; without both, the recorded outputs are evaluated."},
+                   {.name = "--tools",
+                    .value = "recorded|live",
+                    .doc = "Of --replay: give the recorded results of tools, or let the application call them."},
                    {.name = "--run-timeout", .value = "DURATION", .doc = "Time of one run. Default: 2m."},
                    evaluator,
                    {.name = "--name", .value = "NAME", .doc = "Name of the experiment."},
@@ -366,6 +401,12 @@ std::vector<Command> experiment_run_commands() {
          .summary = "Show how far an experiment is that the server runs.",
          .arguments = {experiment},
          .run = show_task},
+        {.path = "experiment replays",
+         .summary = "List what an experiment replayed of each example, and why it could not.",
+         .arguments = {experiment},
+         .options = {{.name = "--not-replayed", .value = "", .doc = "Only examples that could not be replayed."}},
+         .lists = true,
+         .run = list_replays},
         {.path = "experiment stop",
          .summary = "Stop an experiment; runs that have begun are finished.",
          .arguments = {experiment},

@@ -161,6 +161,19 @@ Result<std::optional<json::Object>> code_of(const Context& context) {
         if (!ns.ok()) return context.usage("--item-timeout: " + ns.error().message);
         code["timeout_ms"] = ns.value() / 1'000'000;
     }
+    json::Object dependencies;
+    for (const auto& [option, key] : {std::pair{"--pip", "pip"}, {"--npm", "npm"}}) {
+        json::Array packages;
+        for (const std::string& package : context.parsed.all(option)) packages.push_back(json::Value(package));
+        if (!packages.empty()) dependencies[key] = std::move(packages);
+    }
+    if (const auto script = context.parsed.value("--setup")) {
+        Input setup = TRY(Input::open(context, *script));
+        const std::string text = TRY(setup.read_all(1 << 20));
+        if (!is_valid_utf8(text)) return context.usage(*script + " is not a text file");
+        dependencies["setup"] = text;
+    }
+    if (!dependencies.empty()) code["dependencies"] = std::move(dependencies);
     return std::optional(std::move(code));
 }
 
@@ -184,6 +197,15 @@ std::vector<Option> code_options() {
          .doc = "Argument of the code, from a place in the document: text=output.text.",
          .repeated = true},
         {.name = "--item-timeout", .value = "DURATION", .doc = "Time of the code for one run. Default: 10s."},
+        {.name = "--pip",
+         .value = "PACKAGE",
+         .doc = "Package of the code, such as numpy==2.1.0, from the server's evaluator_packages_dir.",
+         .repeated = true},
+        {.name = "--npm",
+         .value = "PACKAGE",
+         .doc = "Package of the code with its version, such as ajv@8.17.1, from the same folder.",
+         .repeated = true},
+        {.name = "--setup", .value = "FILE", .doc = "Shell script that prepares what the code needs, once."},
     };
 }
 

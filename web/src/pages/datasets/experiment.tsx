@@ -119,7 +119,8 @@ function columns_of(experiment: ExperimentRow): Column<RunRow>[] {
       title: "Trace",
       width: "60px",
       wide: true,
-      cell: (run) => run.trace_id && <a href={trace_page(experiment.project_name, run.trace_id)}>open</a>,
+      cell: (run) =>
+        run.trace_id && <a href={trace_page(run.trace_project ?? experiment.project_name, run.trace_id)}>open</a>,
     },
   ];
 }
@@ -170,7 +171,7 @@ function Detail({ experiment, run, rows }: DetailProps) {
           [
             "Trace",
             run.trace_id ? (
-              <a key="trace" href={trace_page(experiment.project_name, run.trace_id)}>
+              <a key="trace" href={trace_page(run.trace_project ?? experiment.project_name, run.trace_id)}>
                 open
               </a>
             ) : (
