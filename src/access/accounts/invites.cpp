@@ -122,7 +122,8 @@ Result<Login> Invites::accept(const Caller& guest, std::string_view token,
         TRY(m_logins.prove(guest, open.invite.email, password, code));
     } else {
         if (!m_logins.accepts_password(open.invite.email))
-            return conflict("this installation uses single sign-on: the groups of your account there make you a member");
+            return conflict(
+                "this installation uses single sign-on: the groups of your account there make you a member");
         name =
             TRY(checked_name("name", wanted_name.value_or(open.invite.email.substr(0, open.invite.email.find('@')))));
         TRY(check_password(password));

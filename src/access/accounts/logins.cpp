@@ -242,8 +242,8 @@ Result<UserId> Logins::check(const Caller& guest, const std::string& email, cons
     const UserId user = rows.front().id<UserTag>(0);
     if (factors == Factors::all && TRY(needs_code(user))) {
         // The attempt stays counted: codes are guessed no faster than passwords.
-        if (code.empty()) return Error{Code::unauthorized, "enter the code of your authenticator app",
-                                       std::string(code_needed)};
+        if (code.empty())
+            return Error{Code::unauthorized, "enter the code of your authenticator app", std::string(code_needed)};
         if (!TRY(m_second_factor->take(user, code))) {
             TRY(m_audit.record(guest, {"login_refused", {}, attempt.email, {{"because", "code"}}}));
             return Error{Code::unauthorized, "the code is wrong, or it was used before; enter the next one",

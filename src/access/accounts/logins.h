@@ -67,7 +67,7 @@ public:
     Result<std::vector<LoginSession>> sessions(const Caller& caller) const;
     Result<> end_session(const Caller& caller, const LoginSessionId& id);
 
-    // Logins of anybody, by an installation owner: all accounts, or one; and ending them.
+    // Logins of all users, by an installation owner: all accounts, or one; and ending them.
     Result<Page<LoginSession>> all_sessions(const Caller& caller, const std::optional<UserId>& user,
                                             const PageRequest& page) const;
     Result<> end_any(const Caller& caller, const LoginSessionId& id);

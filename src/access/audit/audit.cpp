@@ -156,8 +156,7 @@ Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, co
     Conditions where = conditions_of(space, filter);
     where.add("seq > ?", seq);
     where.values.push_back(sql::to_value(limit));
-    return entries_of(
-        TRY(m_database.run_query(select_entry() + where.sql + " ORDER BY seq LIMIT ?", where.values)));
+    return entries_of(TRY(m_database.run_query(select_entry() + where.sql + " ORDER BY seq LIMIT ?", where.values)));
 }
 
 Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
