@@ -1,5 +1,5 @@
-// Everything about who somebody is beyond a password, built once by server/: providers of single sign-on, signing in
-// through them, second factors. Thread-safe.
+// Everything about the identity of users beyond a password, built once by server/: providers of single sign-on, signing
+// in through them, second factors. Thread-safe.
 #pragma once
 
 #include "identity/second_factors.h"

@@ -85,8 +85,7 @@ OwnedKey p256_key(const json::Object& jwk) {
     if (!x.ok() || !y.ok() || x.value().size() != curve_bytes || y.value().size() != curve_bytes) return nullptr;
     const std::string point = "\x04" + x.value() + y.value();
     const Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> builder(OSSL_PARAM_BLD_new());
-    if (!builder ||
-        OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) != 1 ||
+    if (!builder || OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) != 1 ||
         OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) != 1)
         return nullptr;
     return key_of_parameters("EC", builder.get());

@@ -30,7 +30,7 @@ class PublicKey; // an OpenSSL key
 
 struct VerificationKey {
     std::string id;
-    std::optional<Algorithm> algorithm; // the only one that it may be used with
+    std::optional<Algorithm> algorithm;   // the only one that it may be used with
     std::shared_ptr<const PublicKey> key; // shared by copies of the set: OpenSSL's keys are immutable
 };
 

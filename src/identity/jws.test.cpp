@@ -12,15 +12,16 @@ const std::string rsa_keys =
 const std::string payload =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 const std::string rsa_signature =
-    "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZ"
-    "cAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-e"
+    "cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_"
+    "O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZ"
+    "cAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--"
+    "xi12jzDwusC-e"
     "OkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw";
 const std::string rsa_token = "eyJhbGciOiJSUzI1NiJ9." + payload + "." + rsa_signature;
 const std::string ec_keys =
     R"({"keys":[{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]})";
-const std::string ec_token =
-    "eyJhbGciOiJFUzI1NiJ9." + payload +
-    ".DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
+const std::string ec_token = "eyJhbGciOiJFUzI1NiJ9." + payload +
+                             ".DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
 
 SignedToken token_of(const std::string& text) {
     auto parsed = parse_token(text);
@@ -114,8 +115,13 @@ TEST_CASE("a token must be from this issuer, for this client, of now and of this
     const auto outcome = [&](const char* name, const json::Value& value, bool removed = false) {
         SignedToken token;
         token.algorithm = Algorithm::rs256;
-        token.claims = {{"iss", "https://id.example.com"}, {"aud", "hone"},      {"sub", "1234"}, {"nonce", "nonce-1"},
-                        {"exp", seconds + 60},             {"iat", seconds - 1}, {"at_hash", half_hash(Algorithm::rs256, "access")}};
+        token.claims = {{"iss", "https://id.example.com"},
+                        {"aud", "hone"},
+                        {"sub", "1234"},
+                        {"nonce", "nonce-1"},
+                        {"exp", seconds + 60},
+                        {"iat", seconds - 1},
+                        {"at_hash", half_hash(Algorithm::rs256, "access")}};
         if (removed)
             token.claims.erase(name);
         else if (*name != '\0')
@@ -135,10 +141,21 @@ TEST_CASE("a token must be from this issuer, for this client, of now and of this
         CHECK(outcome(name, nullptr).find("not accepted") != std::string::npos);
         CHECK(outcome(name, json::Object()).find("not accepted") != std::string::npos);
     }
-    for (const auto& [name, value] : std::vector<std::pair<const char*, json::Value>>{
-             {"iss", "https://id.example.com/"}, {"aud", "other"}, {"aud", json::Array{"hone", "other"}}, {"azp", "other"},
-             {"azp", 7}, {"nonce", "nonce-2"}, {"exp", seconds - 61}, {"iat", seconds + 61}, {"iat", seconds - 1000},
-             {"nbf", seconds + 61}, {"nbf", "soon"}, {"at_hash", "x"}, {"at_hash", 1}, {"sub", std::string(256, 'x')}}) {
+    for (const auto& [name, value] :
+         std::vector<std::pair<const char*, json::Value>>{{"iss", "https://id.example.com/"},
+                                                          {"aud", "other"},
+                                                          {"aud", json::Array{"hone", "other"}},
+                                                          {"azp", "other"},
+                                                          {"azp", 7},
+                                                          {"nonce", "nonce-2"},
+                                                          {"exp", seconds - 61},
+                                                          {"iat", seconds + 61},
+                                                          {"iat", seconds - 1000},
+                                                          {"nbf", seconds + 61},
+                                                          {"nbf", "soon"},
+                                                          {"at_hash", "x"},
+                                                          {"at_hash", 1},
+                                                          {"sub", std::string(256, 'x')}}) {
         INFO(name);
         CHECK(outcome(name, value).find("not accepted") != std::string::npos);
     }

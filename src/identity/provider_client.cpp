@@ -51,8 +51,8 @@ Duration cache_lifetime(std::string_view header) {
 
 Result<> check_endpoint(const std::string& url, std::string_view what, bool needs_tls) {
     const auto parsed = net::parse_url(url);
-    if (!parsed.ok() || (needs_tls && !parsed.value().tls) || !parsed.value().unix_path.empty() || !parsed.value().user_info.empty() ||
-        url.find('#') != std::string::npos)
+    if (!parsed.ok() || (needs_tls && !parsed.value().tls) || !parsed.value().unix_path.empty() ||
+        !parsed.value().user_info.empty() || url.find('#') != std::string::npos)
         return unavailable("the provider's metadata has no usable " + std::string(what));
     return {};
 }
@@ -61,8 +61,9 @@ Result<Metadata> metadata_of(const json::Object& document, const std::string& is
     Metadata made;
     made.issuer = member(document, "issuer");
     if (made.issuer != issuer)
-        return unavailable("the provider calls itself " + std::string(truncate_utf8(made.issuer, 200)) +
-                           ", which is not the configured issuer; both must be equal, with or without a slash at the end");
+        return unavailable(
+            "the provider calls itself " + std::string(truncate_utf8(made.issuer, 200)) +
+            ", which is not the configured issuer; both must be equal, with or without a slash at the end");
     const bool tls = issuer.starts_with("https://"); // then everything else is too
     made.authorization_endpoint = member(document, "authorization_endpoint");
     made.token_endpoint = member(document, "token_endpoint");
@@ -77,7 +78,9 @@ Result<Metadata> metadata_of(const json::Object& document, const std::string& is
     const json::Value* sends = document.if_contains("authorization_response_iss_parameter_supported");
     made.sends_issuer = sends != nullptr && sends->is_bool() && sends->get_bool();
     const auto methods = texts_of(document.if_contains("token_endpoint_auth_methods_supported"));
-    const auto offers = [&](const char* method) { return std::find(methods.begin(), methods.end(), method) != methods.end(); };
+    const auto offers = [&](const char* method) {
+        return std::find(methods.begin(), methods.end(), method) != methods.end();
+    };
     made.basic_authentication = methods.empty() || offers("client_secret_basic") || !offers("client_secret_post");
     return made;
 }
@@ -85,7 +88,8 @@ Result<Metadata> metadata_of(const json::Object& document, const std::string& is
 // The text of an `error` member, if it looks like one: it is shown to people.
 std::string error_word(const json::Object& object) {
     const std::string word = member(object, "error");
-    const bool plain = !word.empty() && word.size() <= 60 && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == word.npos;
+    const bool plain =
+        !word.empty() && word.size() <= 60 && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == word.npos;
     return plain ? word : "an unnamed error";
 }
 
@@ -115,9 +119,8 @@ Result<std::string> ProviderClient::checked_address(const std::string& url) cons
         if (!why && !m_options.allow_private && net::is_own_address(endpoint)) why = "address of this machine";
         if (why)
             return forbidden(parsed.host + " is at a " + std::string(*why) +
-                             (m_options.allow_private
-                                  ? ", to which Hone never connects"
-                                  : ", which is refused unless sign_on_private_addresses is true"));
+                             (m_options.allow_private ? ", to which Hone never connects"
+                                                      : ", which is refused unless sign_on_private_addresses is true"));
         if (!parsed.tls && net::refused_range(endpoint, net::Reach::public_only).value_or("") != loopback_range)
             return forbidden("the address of a provider must begin with https://");
     }
@@ -203,12 +206,12 @@ Result<KeySet> ProviderClient::fetch_keys(const std::string& uri, bool because_u
 
 Result<> ProviderClient::verify(const Metadata& metadata, const SignedToken& token) {
     Verification outcome = identity::verify(token, TRY(fetch_keys(metadata.jwks_uri, false)));
-    if (outcome == Verification::no_key)
-        outcome = identity::verify(token, TRY(fetch_keys(metadata.jwks_uri, true)));
+    if (outcome == Verification::no_key) outcome = identity::verify(token, TRY(fetch_keys(metadata.jwks_uri, true)));
     if (outcome == Verification::valid) return {};
-    return unauthorized(outcome == Verification::no_key
-                            ? "the provider's ID token is not accepted: the provider has no key that could have signed it"
-                            : "the provider's ID token is not accepted: its signature is wrong");
+    return unauthorized(
+        outcome == Verification::no_key
+            ? "the provider's ID token is not accepted: the provider has no key that could have signed it"
+            : "the provider's ID token is not accepted: its signature is wrong");
 }
 
 Result<Tokens> ProviderClient::exchange(const Metadata& metadata, const Exchange& exchange) {
@@ -220,9 +223,8 @@ Result<Tokens> ProviderClient::exchange(const Metadata& metadata, const Exchange
                    "&redirect_uri=" + percent_encode(exchange.redirect_uri) +
                    "&code_verifier=" + percent_encode(exchange.verifier);
     if (!exchange.client_secret.empty() && metadata.basic_authentication)
-        request.headers.push_back(
-            {"Authorization", "Basic " + to_base64(percent_encode(exchange.client_id) + ":" +
-                                                   percent_encode(exchange.client_secret))});
+        request.headers.push_back({"Authorization", "Basic " + to_base64(percent_encode(exchange.client_id) + ":" +
+                                                                         percent_encode(exchange.client_secret))});
     else
         request.body += "&client_id=" + percent_encode(exchange.client_id);
     if (!exchange.client_secret.empty() && !metadata.basic_authentication)
@@ -231,9 +233,9 @@ Result<Tokens> ProviderClient::exchange(const Metadata& metadata, const Exchange
     const auto parsed = json::parse(response.body);
     const bool readable = parsed.ok() && parsed.value().is_object();
     if (response.status != 200)
-        return unauthorized("the provider refused the code: " +
-                            (readable ? error_word(parsed.value().get_object())
-                                      : "status " + std::to_string(response.status)));
+        return unauthorized("the provider refused the code: " + (readable
+                                                                     ? error_word(parsed.value().get_object())
+                                                                     : "status " + std::to_string(response.status)));
     if (!readable) return unavailable("the provider's token response is not a JSON object");
     // Further members are ignored: several providers add some (RFC 6749, 5.1).
     const json::Object& members = parsed.value().get_object();

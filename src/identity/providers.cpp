@@ -18,7 +18,7 @@ std::string vault_owner(const std::string& name) {
     return "identity_provider:" + name;
 }
 
-// A provider decides who somebody is, so managing one is as much as being every user.
+// A provider decides who a user is, so managing one is as much as being every user.
 Result<> require_owner(const access::Caller& caller) {
     TRY(caller.require(access::Permission::user_manage));
     const access::PermissionSet everything =
@@ -52,8 +52,7 @@ Result<std::string> checked_provider_name(const std::string& name) {
 }
 
 Result<> check_words(std::string_view what, const std::vector<std::string>& words) {
-    if (words.size() > most_words)
-        return invalid(std::string(what) + " must be at most " + std::to_string(most_words));
+    if (words.size() > most_words) return invalid(std::string(what) + " must be at most " + std::to_string(most_words));
     for (const std::string& word : words)
         if (word.empty() || word.size() > longest_word || !is_printable_ascii(word) ||
             word.find_first_of(" \"\\") != std::string::npos)

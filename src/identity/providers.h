@@ -50,7 +50,7 @@ struct Provider {
         Field{"mappings", &Provider::mappings, ""},
         Field{"link_by_email", &Provider::link_by_email,
               "A first sign-in is linked to the account that has the same, verified address."},
-        Field{"enabled", &Provider::enabled, "false: nobody can sign in through it."},
+        Field{"enabled", &Provider::enabled, "false: signing in through it is refused."},
         Field{"redirect_uri", &Provider::redirect_uri,
               "Address to register at the provider; empty if public_url is not set."},
         Field{"created_by", &Provider::created_by, ""},
@@ -80,7 +80,8 @@ struct NewProvider {
         Field{"scopes", &NewProvider::scopes, "openid, email and profile if not given."},
         Field{"allowed_domains", &NewProvider::allowed_domains,
               "Domains of verified e-mail addresses that can sign in; empty: all."},
-        Field{"groups_claim", &NewProvider::groups_claim, "Claim with the groups, by name or path; `groups` if not given."},
+        Field{"groups_claim", &NewProvider::groups_claim,
+              "Claim with the groups, by name or path; `groups` if not given."},
         Field{"mappings", &NewProvider::mappings,
               "Roles of groups in spaces. With mappings, an account in none of the groups is refused."},
         Field{"link_by_email", &NewProvider::link_by_email,
@@ -115,7 +116,7 @@ struct ProviderChange {
     };
 };
 
-// What `check` found out about a provider, without signing anybody in.
+// What `check` found out about a provider, without a sign-in.
 struct ProviderCheck {
     bool ok = false;
     std::string problem;
@@ -130,7 +131,8 @@ struct ProviderCheck {
         Field{"problem", &ProviderCheck::problem, "Empty when ok."},
         Field{"redirect_uri", &ProviderCheck::redirect_uri, "Address to register at the provider."},
         Field{"authorization_endpoint", &ProviderCheck::authorization_endpoint, ""},
-        Field{"end_session_endpoint", &ProviderCheck::end_session_endpoint, "Empty: logging out ends only the login here."},
+        Field{"end_session_endpoint", &ProviderCheck::end_session_endpoint,
+              "Empty: logging out ends only the login here."},
         Field{"sends_issuer", &ProviderCheck::sends_issuer, "Responses have the `iss` parameter (RFC 9207)."},
         Field{"keys", &ProviderCheck::keys, "Keys that can verify signatures."},
         Field{"provider_date", &ProviderCheck::provider_date, "Clock of the provider; ID tokens tolerate 60 s."},
@@ -148,7 +150,7 @@ public:
           m_client(client),
           m_public_url(std::move(public_url)) {}
 
-    // For owners of the installation; a key needs the scope all, since a provider decides who somebody is.
+    // For owners of the installation; a key needs the scope all, since a provider decides who a user is.
     Result<access::Page<Provider>> list(const access::Caller& caller, const access::PageRequest& page) const;
     Result<Provider> find(const access::Caller& caller, const std::string& name) const;
     Result<Provider> create(const access::Caller& caller, const NewProvider& wanted);

@@ -38,7 +38,7 @@ std::string recovery_hash(const access::UserId& user, std::string_view code) {
 }
 
 Error as_forbidden(const Error& error) {
-    // 401 would tell the browser that its login has ended.
+    // 401 would mean to the browser that its login has ended.
     if (error.code != Code::unauthorized) return error;
     return forbidden(error.trail == access::code_needed ? error.message : "the password is wrong");
 }
@@ -64,13 +64,11 @@ std::string to_base32(std::string_view bytes) {
 
 std::string one_time_code(std::string_view secret, int64_t step) {
     std::string counter(8, '\0');
-    for (size_t i = 0; i < 8; ++i)
-        counter[7 - i] = static_cast<char>(static_cast<uint64_t>(step) >> (8 * i) & 255u);
+    for (size_t i = 0; i < 8; ++i) counter[7 - i] = static_cast<char>(static_cast<uint64_t>(step) >> (8 * i) & 255u);
     const std::string mac = hmac_sha1(secret, counter);
     const auto at = [&](size_t index) { return static_cast<uint32_t>(static_cast<unsigned char>(mac[index])); };
     const size_t offset = at(19) & 15u;
-    const uint32_t number =
-        (at(offset) & 127u) << 24 | at(offset + 1) << 16 | at(offset + 2) << 8 | at(offset + 3);
+    const uint32_t number = (at(offset) & 127u) << 24 | at(offset + 1) << 16 | at(offset + 2) << 8 | at(offset + 3);
     const std::string digits = std::to_string(number % 1'000'000);
     return std::string(6 - digits.size(), '0') + digits;
 }
@@ -140,9 +138,10 @@ Result<bool> SecondFactors::take_one_time(const access::UserId& user, const std:
     for (int64_t step = now - steps_aside; step <= now + steps_aside; ++step)
         if (crypto::equal(one_time_code(secret.reveal(), step), code)) matching = step;
     if (!matching) return false;
-    // A code that was seen over somebody's shoulder, or sent twice, is refused.
+    // A code that another person has seen, or that is sent twice, is refused.
     const int64_t taken = TRY(m_database.execute(
-        std::string("UPDATE second_factors SET last_step = ? WHERE user_id = ? AND last_step < ? AND confirmed_at IS ") +
+        std::string(
+            "UPDATE second_factors SET last_step = ? WHERE user_id = ? AND last_step < ? AND confirmed_at IS ") +
             (confirmed ? "NOT NULL" : "NULL"),
         *matching, user, *matching));
     return taken == 1;
@@ -156,7 +155,8 @@ Result<bool> SecondFactors::take(const access::UserId& user, const std::string& 
                                                 recovery_hash(user, typed)));
     if (used == 0) return false;
     const access::User owner = TRY(m_access.users.find(user));
-    TRY(m_access.audit.record(access::Caller::system(), {"user_recovery_code_use", {}, user.text(), {{"email", owner.email}}}));
+    TRY(m_access.audit.record(access::Caller::system(),
+                              {"user_recovery_code_use", {}, user.text(), {{"email", owner.email}}}));
     return true;
 }
 
@@ -167,9 +167,9 @@ Result<RecoveryCodes> SecondFactors::confirm(const access::Caller& caller, const
     RecoveryCodes made;
     for (size_t i = 0; i < recovery_code_count; ++i) made.codes.push_back(make_recovery_code());
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const int64_t confirmed =
-            TRY(transaction.execute("UPDATE second_factors SET confirmed_at = ? WHERE user_id = ? AND confirmed_at IS NULL",
-                                    m_clock.now(), caller.user));
+        const int64_t confirmed = TRY(
+            transaction.execute("UPDATE second_factors SET confirmed_at = ? WHERE user_id = ? AND confirmed_at IS NULL",
+                                m_clock.now(), caller.user));
         if (confirmed == 0) return conflict("enrolment has not begun, or was completed meanwhile");
         TRY(transaction.execute("DELETE FROM recovery_codes WHERE user_id = ?", caller.user));
         for (const std::string& each : made.codes)
@@ -203,8 +203,7 @@ Result<> SecondFactors::remove(const access::Caller& caller, const std::string& 
 Result<> SecondFactors::reset(const access::Caller& caller, const access::UserId& user) {
     TRY(caller.require(access::Permission::user_manage));
     const access::User found = TRY(m_access.users.find(user));
-    if (found.installation_owner &&
-        !caller.permissions_of_installation().contains(access::installation_permissions()))
+    if (found.installation_owner && !caller.permissions_of_installation().contains(access::installation_permissions()))
         return forbidden("you cannot change an installation owner: it has permissions that you do not have");
     if (!TRY(has(user))) return not_found("second factor of " + found.email);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {

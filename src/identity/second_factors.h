@@ -51,7 +51,7 @@ public:
     Result<RecoveryCodes> confirm(const access::Caller& caller, const std::string& code);
     // Removes the caller's own, with password and code.
     Result<> remove(const access::Caller& caller, const std::string& password, const std::string& code);
-    // By an owner of the installation, for somebody who lost the app. Ends all logins of the account.
+    // By an owner of the installation, for a user who lost the app. Ends all logins of the account.
     Result<> reset(const access::Caller& caller, const access::UserId& user);
 
     Result<bool> has(const access::UserId& user) const override;

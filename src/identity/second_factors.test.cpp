@@ -27,8 +27,7 @@ struct Desk {
     std::string enrol(const access::Caller& caller, std::vector<std::string>* codes = nullptr) {
         auto& factors = identities->second_factors;
         must(factors.begin(caller, good_password));
-        std::string secret(
-            must(vault->reveal({}, "second_factor:" + caller.user.text(), "totp", "test")).reveal());
+        std::string secret(must(vault->reveal({}, "second_factor:" + caller.user.text(), "totp", "test")).reveal());
         auto made = must(factors.confirm(caller, code_now(secret)));
         if (codes != nullptr) *codes = made.codes;
         return secret;
@@ -37,8 +36,7 @@ struct Desk {
         return one_time_code(secret, to_ns(world.clock.now()) / 30'000'000'000 + steps);
     }
     std::string login(const std::string& code) {
-        return outcome(
-            world.access.logins.login(World::guest(), "admin@localhost", good_password, "test", code));
+        return outcome(world.access.logins.login(World::guest(), "admin@localhost", good_password, "test", code));
     }
 
     World& world;
@@ -115,7 +113,8 @@ TEST_CASE("recovery codes work once and only for their account") {
 }
 
 TEST_CASE("return addresses are paths of this server") {
-    for (const char* good : {"/", "/s/default", "/s/default?q=1&x=%20", "/account#a"}) CHECK(safe_return_path(good) == good);
+    for (const char* good : {"/", "/s/default", "/s/default?q=1&x=%20", "/account#a"})
+        CHECK(safe_return_path(good) == good);
     for (const char* bad : {"", "s/default", "//evil.example", "/\\evil.example", "https://evil.example", "/v1/logout",
                             "/a\nb", "/a\tb", "/caf\xc3\xa9", "javascript:alert(1)", "/mcp", "/api/v1/x"})
         CHECK(safe_return_path(bad) == "/");
@@ -136,7 +135,8 @@ TEST_CASE("providers are for owners with everything, and keep their secret to th
         CHECK(must(providers.client_secret(made)) == "very secret");
         CHECK(outcome(providers.create(desk.world.admin, wanted)) == "conflict");
         CHECK(outcome(providers.update(desk.world.admin, "company", {.issuer = "https://other.example"})) == "invalid");
-        must(providers.update(desk.world.admin, "company", {.issuer = "https://other.example", .client_secret = std::optional<std::string>()}));
+        must(providers.update(desk.world.admin, "company",
+                              {.issuer = "https://other.example", .client_secret = std::optional<std::string>()}));
         CHECK_FALSE(must(providers.find(desk.world.admin, "company")).has_client_secret);
         must(providers.remove(desk.world.admin, "company"));
         CHECK(outcome(providers.find(desk.world.admin, "company")) == "not_found");

@@ -34,7 +34,8 @@ std::string claim(const json::Object& claims, std::string_view name) {
 // true, or "true", as some providers send it.
 bool is_true(const json::Object& claims, std::string_view name) {
     const json::Value* value = claims.if_contains(name);
-    return value != nullptr && ((value->is_bool() && value->get_bool()) || (value->is_string() && value->get_string() == "true"));
+    return value != nullptr &&
+           ((value->is_bool() && value->get_bool()) || (value->is_string() && value->get_string() == "true"));
 }
 
 access::Caller acting(const access::Caller& guest, const access::User& user) {
@@ -72,16 +73,16 @@ struct SignOn::Begun {
     access::UserId link_user;
 };
 
-// Who the provider says it is.
+// The person as the provider describes it.
 struct SignOn::Person {
     std::string issuer;
     std::string subject;
     std::string email; // checked; empty if there is none
     bool email_verified = false;
-    bool email_unverified = false; // the provider says so
+    bool email_unverified = false; // as the provider states
     std::string name;
     std::vector<std::string> groups;
-    bool groups_left_out = false; // the provider says that there are too many
+    bool groups_left_out = false; // the provider reports that there are too many
 };
 
 std::string safe_return_path(std::string_view path) {
@@ -105,11 +106,12 @@ Result<SignOnStart> SignOn::start_link(const access::Caller& caller, const std::
 Result<SignOnStart> SignOn::begin(const std::string& name, const std::string& return_to, const std::string& link_user) {
     const Provider provider = TRY(m_providers.enabled(name));
     const Metadata metadata = TRY(m_client.metadata(provider.issuer));
-    const std::string state = crypto::random_token(), browser = crypto::random_token(),
-                      nonce = crypto::random_token(), verifier = crypto::random_token();
+    const std::string state = crypto::random_token(), browser = crypto::random_token(), nonce = crypto::random_token(),
+                      verifier = crypto::random_token();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM sign_ons"));
-        if (count.front().integer(0) >= most_begun) return busy("too many sign-ins have begun; try again in ten minutes");
+        if (count.front().integer(0) >= most_begun)
+            return busy("too many sign-ins have begun; try again in ten minutes");
         TRY(transaction.execute("INSERT INTO sign_ons (state_hash, browser_hash, provider, nonce, verifier, return_to, "
                                 "link_user_id, expires_at) VALUES (?,?,?,?,?,?,?,?)",
                                 hash_of(state), hash_of(browser), name, nonce, verifier, safe_return_path(return_to),
@@ -149,8 +151,8 @@ Result<SignOn::Begun> SignOn::take(const std::string& provider, const std::strin
 
 Result<SignOn::Person> SignOn::identify(const Provider& provider, const Begun& begun, const std::string& code) {
     const Metadata metadata = TRY(m_client.metadata(provider.issuer));
-    const Exchange exchange{code, provider.redirect_uri, begun.verifier, provider.client_id,
-                            TRY(m_providers.client_secret(provider))};
+    const std::string secret = TRY(m_providers.client_secret(provider));
+    const Exchange exchange{code, provider.redirect_uri, begun.verifier, provider.client_id, secret};
     const Tokens tokens = TRY(m_client.exchange(metadata, exchange));
     const SignedToken token = TRY(parse_token(tokens.id_token));
     TRY(m_client.verify(metadata, token));
@@ -163,7 +165,7 @@ Result<SignOn::Person> SignOn::identify(const Provider& provider, const Begun& b
     if (claim(claims, "email").empty() || needs_groups) {
         const json::Object more = TRY(m_client.userinfo(metadata, tokens.access_token));
         if (!more.empty() && claim(more, "sub") != person.subject)
-            return unauthorized("the provider's user info is about somebody else (sub)");
+            return unauthorized("the provider's user info is about another person (sub)");
         for (const auto& each : more)
             if (!claims.contains(each.key())) claims[each.key()] = each.value();
     }
@@ -216,12 +218,12 @@ Result<access::User> SignOn::create_account(const access::Caller& guest, const P
     const auto checked = access::checked_name("name", name);
     return m_database.write([&](sql::Transaction& transaction) -> Result<access::User> {
         // Without a password: it can never be guessed, reset by mail or reused.
-        const access::User user =
-            TRY(m_access.users.create(transaction, person.email, checked.ok() ? checked.value() : person.email, "",
-                                      false, false));
+        const access::User user = TRY(m_access.users.create(
+            transaction, person.email, checked.ok() ? checked.value() : person.email, "", false, false));
         const access::Caller actor = acting(guest, user);
-        TRY(m_access.audit.record(transaction, actor,
-                                  {"user_create", {}, user.id.text(), {{"email", user.email}, {"provider", provider.name}}}));
+        TRY(m_access.audit.record(
+            transaction, actor,
+            {"user_create", {}, user.id.text(), {{"email", user.email}, {"provider", provider.name}}}));
         TRY(link(transaction, actor, provider, person, user.id, "first_login"));
         return user;
     });
@@ -250,7 +252,8 @@ Result<access::User> SignOn::account_of(const access::Caller& guest, const Provi
         }));
         return user;
     }
-    const auto known = person.email.empty() ? std::optional<access::User>() : TRY(m_access.users.find_by_email(person.email));
+    const auto known =
+        person.email.empty() ? std::optional<access::User>() : TRY(m_access.users.find_by_email(person.email));
     if (!known) return create_account(guest, provider, person);
     if (!provider.link_by_email || !person.email_verified)
         return conflict("there is an account with the address " + person.email +
@@ -265,7 +268,8 @@ Result<> SignOn::sync_groups(const access::Caller& actor, const Provider& provid
                              const access::UserId& user) {
     const auto wanted = roles_of(provider, person.groups);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto rows = TRY(transaction.query("SELECT space_id, provider FROM group_members WHERE user_id = ?", user));
+        const auto rows =
+            TRY(transaction.query("SELECT space_id, provider FROM group_members WHERE user_id = ?", user));
         std::map<access::SpaceId, std::string> granted;
         for (const auto& row : rows) granted.emplace(row.id<access::SpaceTag>(0), row.text(1));
         for (const auto& [space, by] : granted) {
@@ -312,10 +316,10 @@ Result<SignOnDone> SignOn::finish(const access::Caller& guest, const std::string
     if (auto allowed = check_domain(provider, person); !allowed.ok()) return refused(allowed.error());
     const bool is_outside = !provider.mappings.empty() && roles_of(provider, person.groups).empty();
     const Error outside = forbidden(
-        person.groups_left_out ? "the provider left out your groups because there are too many; an owner of this "
-                                 "installation maps roles of the application instead"
-                               : "your account is in none of the groups that can use this server (claim " +
-                                     provider.groups_claim + ")");
+        person.groups_left_out
+            ? "the provider left out your groups because there are too many; an owner of this "
+              "installation maps roles of the application instead"
+            : "your account is in none of the groups that can use this server (claim " + provider.groups_claim + ")");
     // No account for people who cannot use it; one that exists loses its roles first.
     if (is_outside && !TRY(is_known(person))) return refused(outside);
     auto account = account_of(guest, provider, begun, person);
@@ -362,15 +366,15 @@ Result<> SignOn::unlink(const access::Caller& caller, const std::string& issuer,
     TRY(caller.require_user());
     const bool has_password = TRY(m_access.users.has_password(caller.user));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const int64_t deleted =
-            TRY(transaction.execute("DELETE FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?", issuer,
-                                    subject, caller.user));
+        const int64_t deleted = TRY(transaction.execute(
+            "DELETE FROM identities WHERE issuer = ? AND subject = ? AND user_id = ?", issuer, subject, caller.user));
         if (deleted == 0) return not_found("identity");
         const auto left = TRY(transaction.query("SELECT COUNT(*) FROM identities WHERE user_id = ?", caller.user));
         if (left.front().integer(0) == 0 && !has_password)
-            return conflict("your account has no password: without this identity nobody could log in to it");
-        return m_access.audit.record(transaction, caller,
-                                     {"user_identity_unlink", {}, caller.user.text(), {{"issuer", issuer}, {"subject", subject}}});
+            return conflict("your account has no password: without this identity it would have no login");
+        return m_access.audit.record(
+            transaction, caller,
+            {"user_identity_unlink", {}, caller.user.text(), {{"issuer", issuer}, {"subject", subject}}});
     });
 }
 

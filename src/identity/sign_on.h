@@ -58,7 +58,7 @@ public:
           m_lifetime(lifetime) {}
 
     Result<SignOnStart> start(const std::string& provider, const std::string& return_to);
-    // The same for somebody who is logged in: links the identity to the own account.
+    // The same for a user who is logged in: links the identity to the own account.
     Result<SignOnStart> start_link(const access::Caller& caller, const std::string& provider);
     // `browser` is the cookie's value. Errors are for the person who signs in.
     Result<SignOnDone> finish(const access::Caller& guest, const std::string& provider, const std::string& browser,
