@@ -12,6 +12,12 @@ concept QueryType = requires {
     T::is_query;
 };
 
+// Whose parameters other servers choose: unknown ones are ignored.
+template <class T>
+concept IgnoresOthers = requires {
+    T::ignores_others;
+};
+
 namespace detail {
 
 template <class T>
@@ -71,7 +77,7 @@ Result<T> read_query(const net::QueryPairs& pairs) {
     std::apply(
         [&](const auto&... field) {
             for (const auto& pair : pairs)
-                if (outcome.ok() && !((pair.first == field.name) || ...))
+                if (outcome.ok() && !IgnoresOthers<T> && !((pair.first == field.name) || ...))
                     outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
             ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member))
                            : void()),
