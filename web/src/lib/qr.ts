@@ -48,9 +48,7 @@ function raw_modules(version: number): number {
 }
 
 function data_bytes(version: number): number {
-  return (
-    Math.floor(raw_modules(version) / 8) - (correction_bytes[version - 1] ?? 0) * (block_counts[version - 1] ?? 0)
-  );
+  return Math.floor(raw_modules(version) / 8) - (correction_bytes[version - 1] ?? 0) * (block_counts[version - 1] ?? 0);
 }
 
 /** The data with its header and padding. */
