@@ -53,7 +53,7 @@ def me(server, browser):
 def client_of(server, browser):
     client = Client(server.url)
     client.cookie = browser.cookies[server.url.split("//")[1], "hone_session"]["value"]
-    client.csrf = client.get("/v1/me").data["csrf_token"]
+    client.csrf = me(server, browser)["csrf_token"]
     return client
 
 

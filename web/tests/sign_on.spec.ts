@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { check_page } from "./axe";
 import { expect, fill_login, test } from "./fixtures";
 import { admin_email, admin_password, type Server, start_server } from "./server";
@@ -51,7 +52,7 @@ test.describe("single sign-on", () => {
     writeFileSync(join(folder, "key.json"), JSON.stringify({ kid: "one", pem }));
     const ada = { email: "ada@example.com", name: "Ada", groups: ["engineers"] };
     writeFileSync(join(folder, "people.json"), JSON.stringify({ ada }));
-    const script = join(import.meta.dirname, "../../tests/oidc_provider.mjs");
+    const script = fileURLToPath(new URL("../../tests/oidc_provider.mjs", import.meta.url));
     const words = [script, String(provider_port), url, join(folder, "people.json"), join(folder, "key.json")];
     provider = spawn("node", words, { stdio: ["ignore", "pipe", "ignore"] });
     await new Promise((done) => provider.stdout?.once("data", done));
