@@ -126,7 +126,7 @@ test.describe("second factor", () => {
     await section.getByLabel("Password").fill(admin_password);
     await section.getByRole("button", { name: "Set up" }).click();
     const key = ((await section.getByRole("group", { name: "key" }).textContent()) ?? "").trim();
-    await section.getByLabel("Code").fill(one_time_code(key));
+    await section.getByRole("textbox", { name: "Code" }).fill(one_time_code(key));
     await check_page(page);
     await section.getByRole("button", { name: "Turn on" }).click();
     const dialog = page.getByRole("dialog", { name: "Recovery codes" });
@@ -138,7 +138,7 @@ test.describe("second factor", () => {
     await page.getByRole("button", { name: /^You:/ }).click();
     await page.getByRole("menuitem", { name: "Log out" }).click();
     await fill_login(page, admin_email, admin_password);
-    await page.getByLabel("Code").fill(codes[0] ?? "");
+    await page.getByRole("textbox", { name: "Code" }).fill(codes[0] ?? "");
     await page.getByRole("button", { name: "Log in" }).click();
     await expect(page.getByRole("button", { name: /^You:/ })).toBeVisible();
   });
