@@ -120,7 +120,7 @@ def list_suites() -> str:
 LIBRARIES = [
     ("Boost.Asio, Boost.Beast 1.81", "sockets, HTTP/1.1 parsing", "BSL-1.0", r"boost/(?:asio|beast)"),
     ("Boost.JSON 1.81", "JSON trees", "BSL-1.0", r"boost/json"),
-    ("OpenSSL 3.0", "TLS, certificates of runs", "Apache-2.0", r"openssl/"),
+    ("OpenSSL 3.0", "TLS, certificates of runs, signatures of ID tokens", "Apache-2.0", r"openssl/"),
     ("zlib", "gzip: responses, OTLP bodies, images", "zlib", r"zlib\.h"),
     ("brotli", "response compression, embedded UI", "MIT", r"brotli/"),
     ("zstd", "backups, OTLP bodies, images", "BSD-3-Clause", r"zstd\.h"),

@@ -61,6 +61,7 @@ struct Caller {
     // Of a cookie session.
     LoginSessionId login_session;
     std::string csrf_token;
+    std::string provider; // of single sign-on, where the login began; empty: with a password
 
     std::string peer;
     std::string request_id;

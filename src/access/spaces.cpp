@@ -232,17 +232,68 @@ Result<> Spaces::remove_member(const Caller& caller, const SpaceId& space, const
         TRY(caller.require(Permission::member_read, space));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const Role before = TRY(changeable_role(transaction, caller, space, user));
-        TRY(transaction.execute("DELETE FROM members WHERE space_id = ? AND user_id = ?", space, user));
+        TRY(delete_member(transaction, space, user));
         if (before == Role::owner) TRY(require_an_owner(transaction, space));
-        TRY(transaction.execute(
-            "DELETE FROM bindings WHERE principal = ? AND project_id IN (SELECT id FROM projects WHERE space_id = ?)",
-            user, space));
-        // Keys that were rotated and still have some grace end too.
-        TRY(transaction.execute("UPDATE api_keys SET revoked_at = ?, key_hash = 'revoked ' || id WHERE space_id = ? "
-                                "AND user_id = ? AND (revoked_at IS NULL OR revoked_at > ?)",
-                                m_clock.now(), space, user, m_clock.now()));
         return m_audit.record(transaction, caller, {"member_delete", space, user.text()});
     });
+}
+
+Result<> Spaces::delete_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const {
+    TRY(transaction.execute("DELETE FROM members WHERE space_id = ? AND user_id = ?", space, user));
+    TRY(transaction.execute(
+        "DELETE FROM bindings WHERE principal = ? AND project_id IN (SELECT id FROM projects WHERE space_id = ?)", user,
+        space));
+    // Keys that were rotated and still have some grace end too.
+    TRY(transaction.execute("UPDATE api_keys SET revoked_at = ?, key_hash = 'revoked ' || id WHERE space_id = ? "
+                            "AND user_id = ? AND (revoked_at IS NULL OR revoked_at > ?)",
+                            m_clock.now(), space, user, m_clock.now()));
+    return {};
+}
+
+Result<bool> Spaces::is_last_owner(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const {
+    const auto others = TRY(transaction.query(
+        "SELECT COUNT(*) FROM members WHERE space_id = ? AND role = 'owner' AND user_id <> ?", space, user));
+    return others.front().integer(0) == 0;
+}
+
+Result<std::optional<Role>> Spaces::role_of(sql::Transaction& transaction, const SpaceId& space,
+                                            const UserId& user) const {
+    const auto rows =
+        TRY(transaction.query("SELECT role FROM members WHERE space_id = ? AND user_id = ?", space, user));
+    if (rows.empty()) return std::optional<Role>();
+    return std::optional(parse_enum<Role>(rows.front().text(0)).value_or(Role::viewer));
+}
+
+Result<bool> Spaces::exists(sql::Transaction& transaction, const SpaceId& space) const {
+    return !TRY(transaction.query("SELECT 1 FROM spaces WHERE id = ?", space)).empty();
+}
+
+Result<bool> Spaces::change_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                                   const UserId& user, Role role) const {
+    const auto before = TRY(role_of(transaction, space, user));
+    if (before == role) return false;
+    if (before == Role::owner && TRY(is_last_owner(transaction, space, user))) return false;
+    if (!before) {
+        TRY(add_member(transaction, space, user, role));
+    } else {
+        TRY(transaction.execute("UPDATE members SET role = ? WHERE space_id = ? AND user_id = ?", name_of(role), space,
+                                user));
+    }
+    json::Object details{{"role", name_of(role)}, {"by", "groups"}};
+    if (before) details["before"] = name_of(*before);
+    TRY(m_audit.record(transaction, caller,
+                       {before ? "member_update" : "member_create", space, user.text(), std::move(details)}));
+    return true;
+}
+
+Result<bool> Spaces::drop_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                                 const UserId& user) const {
+    const auto before = TRY(role_of(transaction, space, user));
+    if (!before) return false;
+    if (before == Role::owner && TRY(is_last_owner(transaction, space, user))) return false;
+    TRY(delete_member(transaction, space, user));
+    TRY(m_audit.record(transaction, caller, {"member_delete", space, user.text(), {{"by", "groups"}}}));
+    return true;
 }
 
 } // namespace hone::access

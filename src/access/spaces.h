@@ -43,12 +43,22 @@ public:
     Result<SpaceId> create(sql::Transaction& transaction, const std::string& name,
                            const std::string& description) const;
     Result<> add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role) const;
+    // Within a transaction of others: memberships that follow the groups of single sign-on. `change_member` adds the
+    // member or changes its role, and returns whether it did; neither takes a space's last owner away.
+    Result<bool> change_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                               const UserId& user, Role role) const;
+    Result<bool> drop_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                             const UserId& user) const;
+    Result<std::optional<Role>> role_of(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const;
+    Result<bool> exists(sql::Transaction& transaction, const SpaceId& space) const;
 
 private:
     Result<Space> space_of(const Caller& caller, const sql::Row& row) const;
     Result<Role> changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
                                  const UserId& user) const;
     Result<> require_an_owner(sql::Transaction& transaction, const SpaceId& space) const;
+    Result<bool> is_last_owner(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const;
+    Result<> delete_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const;
 
     sql::Database& m_database;
     const Clock& m_clock;

@@ -193,6 +193,9 @@ struct LoginSession {
     Time expires_at{};
     std::string peer;
     std::string user_agent;
+    std::string provider;
+    UserId user_id;
+    std::string email;
     bool current = false;
     static constexpr std::tuple fields{
         Field{"id", &LoginSession::id, ""},
@@ -201,6 +204,9 @@ struct LoginSession {
         Field{"expires_at", &LoginSession::expires_at, ""},
         Field{"peer", &LoginSession::peer, "Address of the client that logged in."},
         Field{"user_agent", &LoginSession::user_agent, ""},
+        Field{"provider", &LoginSession::provider, "Provider of single sign-on; empty for a password."},
+        Field{"user_id", &LoginSession::user_id, ""},
+        Field{"email", &LoginSession::email, "Address of the account."},
         Field{"current", &LoginSession::current, "The login of this request."},
     };
 };

@@ -40,6 +40,7 @@
 #include "api/families/team/projects.examples.test.h"
 #include "api/families/team/server.examples.test.h"
 #include "api/families/team/sessions.examples.test.h"
+#include "api/families/team/sign_on.examples.test.h"
 #include "api/families/team/space_policies.examples.test.h"
 #include "api/families/team/spaces.examples.test.h"
 #include "api/families/traces/doctor.examples.test.h"
@@ -63,6 +64,7 @@ inline const std::vector<Example> examples = [] {
     std::vector<Example> all;
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
              sessions_examples,
+             sign_on_examples,
              spaces_examples,
              budgets_examples,
              space_policies_examples,

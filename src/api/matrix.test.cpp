@@ -325,6 +325,11 @@ private:
             must(world.access.invites.create(world.admin, space, unique() + "@example.com", Role::viewer));
         if (what == "invite") return invite.id.text();
         if (what == "token") return World::token_of(invite);
+        if (what == "provider") {
+            auto& providers = desk.identities.providers;
+            if (providers.find(world.admin, "company").ok()) return "company";
+            return must(providers.create(world.admin, {"company", {}, "https://id.example.com", "hone"})).name;
+        }
         FAIL("examples.test.h uses {", what, "}: say in matrix.test.cpp how to make one");
         return "";
     }

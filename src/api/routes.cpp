@@ -5,6 +5,7 @@
 namespace hone::api {
 
 std::span<const Route> sessions_routes();
+std::span<const Route> sign_on_routes();
 std::span<const Route> spaces_routes();
 std::span<const Route> budgets_routes();
 std::span<const Route> space_policies_routes();
@@ -66,6 +67,7 @@ std::span<const Route> routes() {
         std::vector<Route> joined;
         for (const auto family : {
                  sessions_routes(),
+                 sign_on_routes(),
                  spaces_routes(),
                  budgets_routes(),
                  space_policies_routes(),

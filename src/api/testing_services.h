@@ -9,6 +9,7 @@
 #include "evaluate/evaluate.h"
 #include "forge/catalog.h"
 #include "forge/hooks.h"
+#include "identity/identity.h"
 #include "monitor/monitors.h"
 #include "notice/sender.h"
 #include "run/outputs/outputs.h"
@@ -72,6 +73,7 @@ struct ServiceSet {
         return {.access = access,
                 .clock = clock,
                 .installation = installation,
+                .identities = identities,
                 .spans = spans,
                 .run = runs,
                 .review = reviews,
@@ -99,6 +101,7 @@ struct ServiceSet {
     AnySettings any_settings;
     std::unique_ptr<secret::MasterKeys> master_keys;
     secret::Vault vault{database, clock, access.audit, *master_keys};
+    identity::Identities identities{database, clock, access, vault};
     skill::Skills skills{database, clock, access, vault};
     telemetry::TraceProjects trace_projects{access, database, clock, 90};
     std::unique_ptr<telemetry::Telemetry> telemetry;

@@ -361,6 +361,21 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"member", "role", "user_1", "admin"}) == R"(PATCH /v1/spaces/space_1/members/user_1 {"role":"admin"})");
     CHECK(sent({"member", "remove", "user_1", "--yes"}) == "DELETE /v1/spaces/space_1/members/user_1 ");
     CHECK(sent({"user", "update", "user_1", "--disabled", "true"}) == R"(PATCH /v1/users/user_1 {"disabled":true})");
+    CHECK(sent({"user", "logins", "--user", "user_1"}) == "GET /v1/login_sessions?user=user_1&limit=100 ");
+    CHECK(sent({"user", "end-login", "login_1"}) == "DELETE /v1/login_sessions/login_1 ");
+    CHECK(sent({"user", "end-logins", "user_1"}) == "DELETE /v1/users/user_1/login_sessions ");
+    CHECK(sent({"user", "reset-second-factor", "user_1"}) == "DELETE /v1/users/user_1/second_factor ");
+    CHECK(sent({"provider", "create", "company", "--issuer", "https://id.example.com", "--client-id", "hone", "--map",
+                "a=b=default:member", "--domains", "example.com, example.org"}) ==
+          R"(POST /v1/identity_providers {"name":"company","issuer":"https://id.example.com","client_id":"hone",)"
+          R"("allowed_domains":["example.com","example.org"],)"
+          R"("mappings":[{"group":"a=b","space":"default","role":"member"}]})");
+    CHECK(sent({"provider", "update", "company", "--no-mappings"}) ==
+          R"(PATCH /v1/identity_providers/company {"mappings":[]})");
+    CHECK(sent({"audit", "export", "--format", "csv", "--action", "login*"}) ==
+          "GET /v1/audit/export?action=login%2A&format=csv ");
+    CHECK(sent({"licenses"}) == "GET /v1/licenses ");
+    CHECK(sent({"provider", "delete", "company", "--yes"}) == "DELETE /v1/identity_providers/company ");
     CHECK(sent({"key", "create", "k", "--kind", "service", "--role", "member", "--scope", "read", "--expires-in-days",
                 "9"}) ==
           R"(POST /v1/keys {"name":"k","kind":"service","role":"member","scopes":["read"],"expires_in_days":9})");
@@ -369,6 +384,9 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"audit", "list", "--action", "project_create", "--after", "2h", "--limit", "5"}) ==
           "GET /v1/audit?action=project_create&after=2026-11-15T10%3A00%3A00.000000000Z&limit=5 ");
     CHECK(client.run({"project", "update", "a"}).exit == 2);
+    CHECK(client.run({"provider", "update", "company"}).exit == 2);
+    CHECK(client.run({"provider", "create", "company"}).exit == 2);
+    CHECK(client.run({"provider", "update", "company", "--map", "engineers"}).exit == 2);
     CHECK(client.run({"audit", "list", "--after", "soon"}).exit == 2);
     CHECK(client.run({"key", "create", "k", "--expires-at", "x", "--expires-in-days", "1"}).exit == 2);
     CHECK(server.seen().empty());

@@ -91,6 +91,10 @@ struct Config {
     int64_t query_threads = 4;
     int64_t sandbox_ready = 2;
     std::string public_url;
+    std::string password_logins = "all";
+    std::string second_factor_required = "false";
+    Duration sign_on_lifetime = std::chrono::hours(12);
+    std::string sign_on_private_addresses = "false";
     std::string notice_private_addresses = "false";
     std::string smtp_host;
     int64_t smtp_port = 587;

@@ -280,6 +280,24 @@ constexpr Setting list[] = {
                               "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",
                               "URL"),
+    text<&Config::password_logins>(
+        "password_logins",
+        "Accounts that can log in with a password: all, or e-mail addresses separated by commas, for emergencies; all "
+        "others then use single sign-on. Each use is audited and sends a notice to the owners.",
+        "LIST"),
+    text<&Config::second_factor_required>(
+        "second_factor_required",
+        "true: logins with a password have no permissions until the account has a second factor. Single sign-on is "
+        "exempt: its provider decides.",
+        "BOOLEAN", booleans),
+    duration<&Config::sign_on_lifetime>(
+        "sign_on_lifetime",
+        "Time after which a login of single sign-on ends. Groups are read at each login: lost roles end with it at the "
+        "latest.",
+        60, 90 * day),
+    text<&Config::sign_on_private_addresses>(
+        "sign_on_private_addresses",
+        "true: providers of single sign-on may be on private networks and on this machine.", "BOOLEAN", booleans),
     text<&Config::notice_private_addresses>(
         "notice_private_addresses",
         "true: webhooks may be on private networks and on this machine. A member who can add a destination can then "

@@ -26,6 +26,7 @@ enum class Kind {
     pull_request_merged,
     pull_request_changes_requested,
     pull_request_changed,
+    break_glass_login,
 };
 constexpr auto enum_names(Kind) {
     return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
@@ -42,7 +43,8 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::pull_request_failed, "pull_request_failed"},
                       EnumName{Kind::pull_request_merged, "pull_request_merged"},
                       EnumName{Kind::pull_request_changes_requested, "pull_request_changes_requested"},
-                      EnumName{Kind::pull_request_changed, "pull_request_changed"}};
+                      EnumName{Kind::pull_request_changed, "pull_request_changed"},
+                      EnumName{Kind::break_glass_login, "break_glass_login"}};
 }
 
 struct NoticeTag {

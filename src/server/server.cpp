@@ -1,7 +1,9 @@
 #include "server/server.h"
 
+#include "access/names.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "broker/wire/authority.h"
 #include "otlp/simdjson_library.h"
 #include "server/backup/backup.h"
 #include "signal/run_issues.h"
@@ -45,6 +47,30 @@ void keep_memory_out_of_core_dumps() {
     if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
     limit.rlim_cur = 0;
     setrlimit(RLIMIT_CORE, &limit);
+}
+
+// "all", or addresses. An empty list would lock out all users without a provider.
+Result<std::optional<std::vector<std::string>>> password_accounts(const std::string& setting) {
+    if (setting == "all") return std::optional<std::vector<std::string>>();
+    std::vector<std::string> accounts;
+    for (const std::string_view part : split(setting, ',')) {
+        const auto email = access::checked_email(trim(part));
+        if (!email.ok()) return invalid("password_logins must be `all` or e-mail addresses separated by commas");
+        accounts.push_back(email.value());
+    }
+    return std::optional(std::move(accounts));
+}
+
+// A file with the system's authorities and those of a file; empty: the system's store is enough.
+std::string authorities_with(const std::string& extra_file, const std::string& directory) {
+    if (extra_file.empty()) return "";
+    const auto extra = read_file(extra_file);
+    const std::string bundle = directory + "/sign-on-authorities.pem";
+    if (!extra.ok() || !write_file(bundle, broker::system_authorities() + "\n" + extra.value(), 0600).ok()) {
+        log(Level::warning, "egress_ca_file is not trusted for single sign-on", {{"file", extra_file}});
+        return "";
+    }
+    return bundle;
 }
 
 // Exporters of this machine use plain HTTP unless they are configured otherwise.
@@ -117,8 +143,10 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     options.url = database_url(m_config);
     m_database = TRY(sql::Database::open(options));
     m_schema_version = TRY(sql::migrate(*m_database, m_clock));
+    const auto accounts = TRY(password_accounts(m_config.password_logins));
     access::Policy policy;
-    policy.login = {m_config.login_session_lifetime, m_config.login_attempts, m_config.login_lockout};
+    policy.login = {m_config.login_session_lifetime, m_config.login_attempts, m_config.login_lockout, accounts,
+                    m_config.second_factor_required == "true"};
     policy.invite_lifetime = m_config.invite_lifetime;
     m_access.emplace(*m_database, m_clock, policy);
     TRY(open_secrets());
@@ -148,7 +176,40 @@ Result<> Server::open_secrets() {
     m_skills.emplace(*m_database, m_clock, *m_access, *m_vault, hygiene);
     m_notices = TRY(NoticeDuties::open(*m_database, m_clock, *m_access, *m_vault, m_config));
     m_account_mail.emplace(m_clock, m_notices->smtp(), m_config.public_url);
+    open_identities();
     return {};
+}
+
+void Server::open_identities() {
+    identity::IdentityOptions options;
+    options.public_url = m_config.public_url;
+    while (options.public_url.ends_with('/')) options.public_url.pop_back();
+    options.lifetime = m_config.sign_on_lifetime;
+    options.outgoing.allow_private = m_config.sign_on_private_addresses == "true";
+    options.outgoing.ca_file = authorities_with(m_config.egress_ca_file, m_config.data_dir);
+    options.outgoing.proxy = m_config.egress_proxy;
+    for (const std::string_view part : split(m_config.egress_no_proxy, ',')) {
+        if (trim(part).empty()) continue;
+        options.outgoing.without_proxy.emplace_back(trim(part)); // the host, and all names below it
+        options.outgoing.without_proxy.push_back("." + std::string(trim(part)));
+    }
+    m_identities.emplace(*m_database, m_clock, *m_access, *m_vault, options);
+    m_access->logins.set_break_glass_listener([this](const access::Caller& caller) {
+        const auto spaces = m_access->spaces.of_installation_owners(100);
+        if (!spaces.ok()) return;
+        for (const access::SpaceId& space : spaces.value()) {
+            const auto sent = m_notices->notices().notify(
+                {space,
+                 {},
+                 notice::Kind::break_glass_login,
+                 "Break-glass login: " + caller.name,
+                 caller.name + " logged in with a password from " + caller.peer +
+                     ". On this installation passwords are for emergencies; others use single sign-on.",
+                 "/settings/audit"});
+            if (!sent.ok())
+                log(Level::warning, "notice of a break-glass login not sent", {{"why", sent.error().message}});
+        }
+    });
 }
 
 Result<> Server::open_repositories() {
@@ -289,6 +350,7 @@ Result<> Server::open_edge() {
     m_api.emplace(api::Services{.access = *m_access,
                                 .clock = m_clock,
                                 .installation = *this,
+                                .identities = *m_identities,
                                 .spans = *m_spans,
                                 .run = m_workers->runs(),
                                 .review = m_reviews->services(),
@@ -314,7 +376,7 @@ Result<> Server::open_edge() {
             kept[project].insert(kept[project].end(), traces.begin(), traces.end());
         return kept;
     });
-    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors);
+    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, m_identities->sign_on);
 
     net::ServerOptions options = edge_options();
     const auto proxy_header =

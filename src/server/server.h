@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "config/config.h"
 #include "evaluate/evaluate.h"
+#include "identity/identity.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
 #include "server/adapters/issue_forge.h"
@@ -13,6 +14,7 @@
 #include "server/adapters/task_sources.h"
 #include "server/automations.h"
 #include "server/demo/demo.h"
+#include "server/licenses.h"
 #include "server/monitors.h"
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
@@ -48,6 +50,7 @@ private:
     Server(config::Loaded loaded, const Clock& clock);
     Result<> open_data(const std::optional<std::string>& admin_password);
     Result<> open_secrets();
+    void open_identities();
     Result<> open_spans();
     Result<> open_repositories();
     Result<> open_workers();
@@ -68,6 +71,7 @@ private:
     std::vector<api::SettingView> settings(const access::Caller& caller) const override;
     std::string not_ready() const override;
     std::string metrics() const override;
+    std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
     void wake_duties() override { m_sweeper->wake(); }
     bool sends_mail() const override { return m_account_mail && m_account_mail->is_possible(); }
@@ -96,6 +100,7 @@ private:
     std::optional<skill::Skills> m_skills;
     std::unique_ptr<NoticeDuties> m_notices;
     std::optional<AccountMail> m_account_mail;
+    std::optional<identity::Identities> m_identities;
     std::optional<telemetry::TraceProjects> m_trace_projects;
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<telemetry::Spans> m_spans;

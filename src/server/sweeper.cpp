@@ -15,6 +15,7 @@ void Sweeper::step() {
     note("retention of spans", m_spans.step());
     note("use of secrets", m_vault.flush_used());
     note("notices and monitors", m_monitors.sweep());
+    note("sign-ins", m_sign_on.sweep());
 }
 
 } // namespace hone::server

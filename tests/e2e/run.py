@@ -18,15 +18,18 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(here), str(here.parent)]
 
 import forge_faults  # noqa: E402
+import identity  # noqa: E402
 import suite  # noqa: E402
 
 LONGEST = ["agents", "monitors", "automations", "span_faults", "wall_clock"]  # begun first, so that none is left alone at the end
 
 def report(_):
-    """The table of what people and forges do to pull requests."""
-    forge_faults.print_table([json.loads(line) for line in pathlib.Path(os.environ["HONE_FAULT_TABLE"]).read_text().splitlines()])
+    """The tables of what people and forges do to pull requests, and of the attacks on sign-in."""
+    rows_of = lambda table: [json.loads(line) for line in pathlib.Path(os.environ[table]).read_text().splitlines()]
+    forge_faults.print_table(rows_of("HONE_FAULT_TABLE"))
+    identity.print_table(rows_of("HONE_SIGN_ON_TABLE"))
 
 if __name__ == "__main__":
-    with tempfile.NamedTemporaryFile(prefix="hone-faults-") as table:
-        os.environ["HONE_FAULT_TABLE"] = table.name
+    with tempfile.NamedTemporaryFile(prefix="hone-faults-") as faults, tempfile.NamedTemporaryFile(prefix="hone-attacks-") as attacks:
+        os.environ["HONE_FAULT_TABLE"], os.environ["HONE_SIGN_ON_TABLE"] = faults.name, attacks.name
         sys.exit(suite.main("e2e", __doc__, here, ("run", "server"), LONGEST, report=report))

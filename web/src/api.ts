@@ -9,6 +9,8 @@ export class ApiError extends Error {
     message: string,
     readonly request_id: string | null,
     readonly retry_after_seconds: number | null,
+    /** The login needs a code of an authenticator app. */
+    readonly needs_code = false,
   ) {
     super(message);
   }
@@ -68,6 +70,7 @@ async function failure(response: Response): Promise<ApiError> {
     message,
     response.headers.get("X-Request-Id"),
     Number.isFinite(wait) && wait > 0 ? wait : null,
+    response.headers.get("WWW-Authenticate")?.startsWith("TOTP") ?? false,
   );
 }
 

@@ -762,6 +762,13 @@ export interface EncryptionState {
   oldest_data_key_at: string | null;
 }
 
+export interface Enrolment {
+  /** Secret for the authenticator app, in base32; only in this response. */
+  key: string;
+  /** The same as an otpauth address, for a QR code. */
+  uri: string;
+}
+
 export interface EnvMatch {
   /** Name in the text. */
   name: string;
@@ -1254,6 +1261,14 @@ export interface GroupChange {
   metrics: MetricChange[];
 }
 
+export interface GroupMapping {
+  /** Value of the groups claim; `*` stands for everyone. */
+  group: string;
+  /** Id or name of a space; stored as its id. */
+  space: string;
+  role: Role;
+}
+
 export interface HarnessView {
   /** Name in presets. */
   name: string;
@@ -1301,6 +1316,18 @@ export interface Hunk {
   heading: string;
   /** Lines in order. */
   lines: DiffLine[];
+}
+
+export interface Identity {
+  /** Provider through which it was linked. */
+  provider: string;
+  issuer: string;
+  /** Id of the person at the issuer. */
+  subject: string;
+  /** Address that the provider sent last. */
+  email: string;
+  created_at: string;
+  last_login_at: string | null;
 }
 
 export interface ImportProblemView {
@@ -1497,7 +1524,7 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
-export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed";
+export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed" | "break_glass_login";
 
 export interface LatencyComparison {
   /** Examples with a successful run in both experiments. */
@@ -1538,6 +1565,12 @@ export interface LedgerView {
   dropped_by_reason: Record<string, number>;
 }
 
+export interface LicenseView {
+  name: string;
+  purpose: string;
+  license: string;
+}
+
 export type LineKind = "context" | "added" | "deleted";
 
 export interface LogRecordView {
@@ -1560,6 +1593,18 @@ export interface LogRecordView {
   attributes: unknown;
 }
 
+export interface LoggedOut {
+  /** Page of the provider of single sign-on that ends the login there too; null if there is none. */
+  end_session_url: string | null;
+}
+
+export interface LoginOptions {
+  /** Providers of single sign-on. */
+  providers: SignOnButton[];
+  /** false: only single accounts can log in with a password. */
+  passwords: boolean;
+}
+
 export interface LoginSession {
   id: string;
   created_at: string;
@@ -1569,6 +1614,11 @@ export interface LoginSession {
   /** Address of the client that logged in. */
   peer: string;
   user_agent: string;
+  /** Provider of single sign-on; empty for a password. */
+  provider: string;
+  user_id: string;
+  /** Address of the account. */
+  email: string;
   /** The login of this request. */
   current: boolean;
 }
@@ -1626,6 +1676,8 @@ export interface Me {
   csrf_token: string | null;
   /** The password was generated and printed once. */
   must_change_password: boolean;
+  /** The installation requires a second factor: there are no permissions until the account has one. */
+  must_add_second_factor: boolean;
 }
 
 export interface Member {
@@ -2130,6 +2182,51 @@ export interface ProtectedPromptTag {
   created_at: string;
 }
 
+export interface Provider {
+  /** Part of the redirect address; cannot be changed. */
+  name: string;
+  /** Text of the button on the login page. */
+  title: string;
+  /** Address of the provider, exactly as its metadata states it. */
+  issuer: string;
+  client_id: string;
+  /** The secret itself is never shown. */
+  has_client_secret: boolean;
+  scopes: string[];
+  /** Domains of verified e-mail addresses that can sign in; empty: all. */
+  allowed_domains: string[];
+  /** Claim with the groups, by name or path. */
+  groups_claim: string;
+  mappings: GroupMapping[];
+  /** A first sign-in is linked to the account that has the same, verified address. */
+  link_by_email: boolean;
+  /** false: signing in through it is refused. */
+  enabled: boolean;
+  /** Address to register at the provider; empty if public_url is not set. */
+  redirect_uri: string;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ProviderCheck {
+  /** Metadata and keys can be read and used. */
+  ok: boolean;
+  /** Empty when ok. */
+  problem: string;
+  /** Address to register at the provider. */
+  redirect_uri: string;
+  authorization_endpoint: string;
+  /** Empty: logging out ends only the login here. */
+  end_session_endpoint: string;
+  /** Responses have the `iss` parameter (RFC 9207). */
+  sends_issuer: boolean;
+  /** Keys that can verify signatures. */
+  keys: number;
+  /** Clock of the provider; ID tokens tolerate 60 s. */
+  provider_date: string;
+}
+
 export interface PullRequest {
   /** Id. */
   id: string;
@@ -2324,6 +2421,11 @@ export interface ReadingTotals {
   cost_micro_usd_per_1000_traces: number;
   /** Start of the newest one. */
   last_at: string;
+}
+
+export interface RecoveryCodes {
+  /** Each replaces a code once; only in this response. */
+  codes: string[];
 }
 
 export interface RedactionSettings {
@@ -2828,6 +2930,16 @@ export interface SearchHit {
   snippet: string;
 }
 
+export interface SecondFactorState {
+  /** A login with the password needs a code. */
+  enabled: boolean;
+  /** Setting second_factor_required of the installation. */
+  required: boolean;
+  /** Recovery codes that are left. */
+  recovery_codes: number;
+  confirmed_at: string | null;
+}
+
 export interface SecretRoute {
   /** Header that carries it; empty: a credential header that contains the placeholder. */
   header: string;
@@ -2980,6 +3092,11 @@ export interface Share {
 }
 
 export type Side = "old" | "new";
+
+export interface SignOnButton {
+  name: string;
+  title: string;
+}
 
 export interface SignalSettings {
   /** Minutes between two scans; 1 to 1440, 10 if not given. */
@@ -3717,6 +3834,8 @@ export interface AcceptInvite {
   name?: string | null;
   /** Password of the new or of the existing account. */
   password: string;
+  /** Code of an existing account with a second factor. */
+  code?: string | null;
 }
 
 export interface AnnotateDocuments {
@@ -3764,6 +3883,10 @@ export interface AutomationChange {
   failure_limit?: number | null;
   /** Pauses or resumes it. */
   paused?: boolean | null;
+}
+
+export interface BeginSecondFactor {
+  password: string;
 }
 
 export interface ChangeComment {
@@ -3833,6 +3956,11 @@ export interface ConfigureSignal {
   consent?: boolean | null;
   /** Replaces all settings; unchanged if not given. */
   settings?: SignalSettings | null;
+}
+
+export interface ConfirmSecondFactor {
+  /** The code that the authenticator app shows now. */
+  code: string;
 }
 
 export interface CreateDatasetLabel {
@@ -4161,6 +4289,8 @@ export interface IssueChange {
 export interface LogIn {
   email: string;
   password: string;
+  /** Code of the authenticator app, or a recovery code. If it is missing and needed, the response is 401 with `WWW-Authenticate: TOTP`. */
+  code?: string | null;
 }
 
 export interface MarkNotices {
@@ -4334,6 +4464,29 @@ export interface NewPromptData {
   metadata?: Record<string, unknown> | null;
 }
 
+export interface NewProvider {
+  /** Lower-case letters, digits and hyphens; part of the redirect address. */
+  name: string;
+  /** Text of the button on the login page; the name if not given. */
+  title?: string | null;
+  /** Address of the provider, exactly as its metadata states it. */
+  issuer: string;
+  client_id: string;
+  /** Stored encrypted; none for a public client. */
+  client_secret?: string | null;
+  /** openid, email and profile if not given. */
+  scopes?: string[] | null;
+  /** Domains of verified e-mail addresses that can sign in; empty: all. */
+  allowed_domains?: string[] | null;
+  /** Claim with the groups, by name or path; `groups` if not given. */
+  groups_claim?: string | null;
+  /** Roles of groups in spaces. With mappings, an account in none of the groups is refused. */
+  mappings?: GroupMapping[] | null;
+  /** Link a first sign-in to the account that has the same, verified address. Only for providers that verify addresses. */
+  link_by_email?: boolean | null;
+  enabled?: boolean | null;
+}
+
 export interface NewSessionAnnotation {
   name: string;
   annotator_kind: AnnotatorKind;
@@ -4431,6 +4584,22 @@ export interface PreviewTrigger {
   cool_off_seconds?: number | null;
 }
 
+export interface ProviderChange {
+  title?: string | null;
+  /** Needs the client secret again. */
+  issuer?: string | null;
+  client_id?: string | null;
+  /** null removes it. */
+  client_secret?: string | null;
+  scopes?: string[] | null;
+  allowed_domains?: string[] | null;
+  groups_claim?: string | null;
+  /** Replaces all of them. */
+  mappings?: GroupMapping[] | null;
+  link_by_email?: boolean | null;
+  enabled?: boolean | null;
+}
+
 export interface QuerySpans {
   /** Each becomes one table; at most 20. */
   queries: FrameQuery[];
@@ -4442,6 +4611,12 @@ export interface QuerySpans {
   limit?: number | null;
   /** Only spans without a parent. */
   root_spans_only?: boolean | null;
+}
+
+export interface RemoveSecondFactor {
+  password: string;
+  /** Code of the app, or a recovery code. */
+  code: string;
 }
 
 export interface ReplaceProject {

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { type ApiError, api, set_csrf_token, to_api_error, when_unauthorized } from "./api";
-import type { Me, Space, User } from "./api_types";
+import type { LoggedOut, Me, Space, User } from "./api_types";
 import { match_path, safe_next } from "./lib/route";
 import { forget_everything } from "./load";
 import { current_address, navigate, path, query } from "./router";
@@ -62,15 +62,17 @@ function forget_login(): void {
   forget_everything();
 }
 
-export async function log_in(email: string, password: string): Promise<void> {
-  set_me(await api.post<Me>("/v1/login", { email, password }));
+export async function log_in(email: string, password: string, code: string): Promise<void> {
+  set_me(await api.post<Me>("/v1/login", code === "" ? { email, password } : { email, password, code }));
   navigate(safe_next(query.value.get("next")), { replace: true });
 }
 
 export async function log_out(): Promise<void> {
-  await api.post("/v1/logout", {});
+  const ended = await api.post<LoggedOut>("/v1/logout", {});
   forget_login();
-  navigate("/login");
+  // The login at the provider of single sign-on ends on a page of its own.
+  if (ended.end_session_url) window.location.assign(ended.end_session_url);
+  else navigate("/login");
 }
 
 when_unauthorized(() => {

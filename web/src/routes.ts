@@ -376,6 +376,20 @@ export const routes: Route[] = [
     installation_permission: "user_manage",
   },
   {
+    path: "/installation/sign-on",
+    title: "Single sign-on",
+    page: settings("SignOn"),
+    nav: { group: "installation", icon: "shield" },
+    installation_permission: "user_manage",
+  },
+  {
+    path: "/installation/logins",
+    title: "Logins",
+    page: settings("Logins"),
+    nav: { group: "installation", icon: "key" },
+    installation_permission: "user_manage",
+  },
+  {
     path: "/account",
     title: "Account",
     page: settings("Account"),

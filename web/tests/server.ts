@@ -51,7 +51,8 @@ async function wait_for_words(words: string, child: ChildProcess, output: () => 
 /** `demo` has loaded its project, and its first workers are done. */
 export async function start_server(command: "serve" | "demo" = "serve", flags: string[] = []): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
-  const args = [command, "--data-dir", directory, "--listen", "127.0.0.1:0"];
+  const args = [command, "--data-dir", directory];
+  if (!flags.includes("--listen")) args.push("--listen", "127.0.0.1:0");
   // Several servers run at once; spans come over the API's own address.
   args.push("--otlp-http-listen", "", "--otlp-grpc-listen", "");
   // Specs receive webhooks on this machine.

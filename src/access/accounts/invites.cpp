@@ -115,12 +115,15 @@ Result<InviteInfo> Invites::find(std::string_view token) const {
 
 Result<Login> Invites::accept(const Caller& guest, std::string_view token,
                               const std::optional<std::string>& wanted_name, const std::string& password,
-                              const std::string& user_agent) {
+                              const std::string& user_agent, const std::string& code) {
     const Open open = TRY(open_invite(token));
     std::string name, hashed;
     if (open.user) {
-        TRY(m_logins.prove(guest, open.invite.email, password));
+        TRY(m_logins.prove(guest, open.invite.email, password, code));
     } else {
+        if (!m_logins.accepts_password(open.invite.email))
+            return conflict(
+                "this installation uses single sign-on: the groups of your account there make you a member");
         name =
             TRY(checked_name("name", wanted_name.value_or(open.invite.email.substr(0, open.invite.email.find('@')))));
         TRY(check_password(password));

@@ -27,7 +27,7 @@ public:
     // For the holder of the link.
     Result<InviteInfo> find(std::string_view token) const;
     Result<Login> accept(const Caller& guest, std::string_view token, const std::optional<std::string>& name,
-                         const std::string& password, const std::string& user_agent);
+                         const std::string& password, const std::string& user_agent, const std::string& code = "");
 
 private:
     struct Open;

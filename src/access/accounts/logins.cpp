@@ -3,6 +3,7 @@
 #include "access/names.h"
 #include "sql/columns.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 
 namespace hone::access {
@@ -30,6 +31,19 @@ const std::string& decoy_hash(crypto::PasswordCost cost) {
     return hashes[static_cast<size_t>(cost)];
 }
 
+// With their people, for owners of the installation.
+constexpr std::tuple listed_columns{
+    sql::Column{"s.id", &LoginSession::id},
+    sql::Column{"s.created_at", &LoginSession::created_at},
+    sql::Column{"s.last_seen_at", &LoginSession::last_seen_at},
+    sql::Column{"s.expires_at", &LoginSession::expires_at},
+    sql::Column{"s.peer", &LoginSession::peer},
+    sql::Column{"s.user_agent", &LoginSession::user_agent},
+    sql::Column{"s.provider", &LoginSession::provider},
+    sql::Column{"s.user_id", &LoginSession::user_id},
+    sql::Column{"u.email", &LoginSession::email},
+};
+
 constexpr std::tuple session_columns{
     sql::Column{"id", &LoginSession::id},
     sql::Column{"created_at", &LoginSession::created_at},
@@ -37,6 +51,8 @@ constexpr std::tuple session_columns{
     sql::Column{"expires_at", &LoginSession::expires_at},
     sql::Column{"peer", &LoginSession::peer},
     sql::Column{"user_agent", &LoginSession::user_agent},
+    sql::Column{"provider", &LoginSession::provider},
+    sql::Column{"user_id", &LoginSession::user_id},
 };
 
 // A session with the caller that it makes.
@@ -50,6 +66,7 @@ struct FoundSession {
 constexpr std::tuple found_columns{
     sql::Column{"s.id", sql::in(&FoundSession::caller, &Caller::login_session)},
     sql::Column{"s.csrf_token", sql::in(&FoundSession::caller, &Caller::csrf_token)},
+    sql::Column{"s.provider", sql::in(&FoundSession::caller, &Caller::provider)},
     sql::Column{"s.last_seen_at", &FoundSession::last_seen_at},
     sql::Column{"s.expires_at", &FoundSession::expires_at},
     sql::Column{"s.created_at", &FoundSession::created_at},
@@ -185,20 +202,54 @@ Result<> Logins::take_back(const Attempt& attempt) const {
     });
 }
 
-Result<UserId> Logins::prove(const Caller& guest, const std::string& email, const std::string& password) {
-    const auto wrong = [] { return unauthorized("wrong e-mail address or password"); };
-    if (password.size() > 1000) return wrong();
+bool Logins::accepts_password(std::string_view email) const {
+    if (!m_policy.password_accounts) return true;
+    const auto& accounts = *m_policy.password_accounts;
+    return std::find(accounts.begin(), accounts.end(), email) != accounts.end();
+}
+
+Result<bool> Logins::needs_code(const UserId& user) const {
+    if (m_second_factor == nullptr) return false;
+    return m_second_factor->has(user);
+}
+
+Result<bool> Logins::must_add_second_factor(const Caller& caller) const {
+    if (!m_policy.second_factor_required || caller.kind != CallerKind::user || !caller.provider.empty()) return false;
+    return !TRY(needs_code(caller.user));
+}
+
+Result<UserId> Logins::check(const Caller& guest, const std::string& email, const std::string& password,
+                             const std::string& code, Factors factors) {
+    // One message for every account: it does not show which ones can use a password.
+    const auto wrong = [&] {
+        return unauthorized(m_policy.password_accounts ? "wrong e-mail address or password; most accounts of this "
+                                                         "installation use single sign-on instead of a password"
+                                                       : "wrong e-mail address or password");
+    };
+    if (password.size() > 1000 || code.size() > 100) return wrong();
     Attempt attempt = TRY(attempt_of(guest, email));
     TRY(reserve(attempt));
     const auto rows =
         TRY(m_database.query("SELECT id, password_hash, disabled FROM users WHERE email = ?", attempt.email));
-    const std::string& hashed = rows.empty() ? decoy_hash(m_users.cost()) : rows.front().text(1);
+    // An account of single sign-on has no password.
+    const bool usable = !rows.empty() && !rows.front().text(1).empty() && accepts_password(attempt.email);
+    const std::string& hashed = usable ? rows.front().text(1) : decoy_hash(m_users.cost());
     const bool right = crypto::verify_password(hashed, password);
-    if (rows.empty() || !right || rows.front().flag(2)) {
+    if (!usable || !right || rows.front().flag(2)) {
         TRY(m_audit.record(guest, {"login_refused", {}, attempt.email}));
         return wrong();
     }
     const UserId user = rows.front().id<UserTag>(0);
+    if (factors == Factors::all && TRY(needs_code(user))) {
+        // The attempt stays counted: codes are guessed no faster than passwords.
+        if (code.empty())
+            return Error{Code::unauthorized, "enter the code of your authenticator app", std::string(code_needed)};
+        if (!TRY(m_second_factor->take(user, code))) {
+            TRY(m_audit.record(guest, {"login_refused", {}, attempt.email, {{"because", "code"}}}));
+            return Error{Code::unauthorized, "the code is wrong, or it was used before; enter the next one",
+                         std::string(code_needed)};
+        }
+    }
     TRY(take_back(attempt));
     if (crypto::needs_rehash(hashed, m_users.cost())) {
         const std::string fresh = TRY(m_users.hash(password));
@@ -207,13 +258,18 @@ Result<UserId> Logins::prove(const Caller& guest, const std::string& email, cons
     return user;
 }
 
+Result<UserId> Logins::prove(const Caller& guest, const std::string& email, const std::string& password,
+                             const std::string& code) {
+    return check(guest, email, password, code, Factors::all);
+}
+
 Result<> Logins::change_password(const Caller& caller, const std::string& current, const std::string& wanted) {
     TRY(caller.require_user());
     TRY(check_password(wanted));
     if (wanted == current) return invalid("the new password must differ from the current one");
     // A stolen cookie must not be a way around the throttling of guesses.
     const User user = TRY(m_users.find(caller.user));
-    if (auto proven = prove(caller, user.email, current); !proven.ok())
+    if (auto proven = check(caller, user.email, current, "", Factors::password_only); !proven.ok())
         return proven.error().code == Code::unauthorized ? forbidden("the current password is wrong") : proven.error();
     const std::string hashed = TRY(m_users.hash(wanted));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
@@ -226,12 +282,18 @@ Result<> Logins::change_password(const Caller& caller, const std::string& curren
 }
 
 Result<Login> Logins::login(const Caller& guest, const std::string& email, const std::string& password,
-                            const std::string& user_agent) {
-    const UserId user = TRY(prove(guest, email, password));
-    return open_session(guest, user, user_agent);
+                            const std::string& user_agent, const std::string& code) {
+    const UserId user = TRY(prove(guest, email, password, code));
+    Login login = TRY(open_session(guest, user, user_agent));
+    if (are_passwords_limited()) {
+        TRY(m_audit.record(login.caller, {"login_break_glass", {}, user.text()}));
+        if (m_on_break_glass) m_on_break_glass(login.caller);
+    }
+    return login;
 }
 
-Result<Login> Logins::open_session(const Caller& guest, const UserId& user, const std::string& user_agent) {
+Result<Login> Logins::open_session(const Caller& guest, const UserId& user, const std::string& user_agent,
+                                   const std::optional<Provider>& provider) {
     const std::string token = crypto::random_token();
     const Time now = m_clock.now();
     const auto id = make_id<LoginSessionTag>(m_clock);
@@ -239,9 +301,9 @@ Result<Login> Logins::open_session(const Caller& guest, const UserId& user, cons
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "INSERT INTO login_sessions (id, user_id, token_hash, csrf_token, peer, user_agent, created_at, "
-            "last_seen_at, expires_at) VALUES (?,?,?,?,?,?,?,?,?)",
+            "last_seen_at, expires_at, provider) VALUES (?,?,?,?,?,?,?,?,?,?)",
             id, user, hash_text(token), crypto::random_token(), guest.peer, agent, now, now,
-            now + m_policy.session_lifetime));
+            now + (provider ? provider->lifetime : m_policy.session_lifetime), provider ? provider->name : ""));
         TRY(transaction.execute("UPDATE users SET last_login_at = ? WHERE id = ?", now, user));
         TRY(transaction.execute("INSERT INTO known_peers (user_id, peer, last_login_at) VALUES (?, ?, ?) ON CONFLICT "
                                 "(user_id, peer) DO UPDATE SET last_login_at = excluded.last_login_at",
@@ -255,7 +317,9 @@ Result<Login> Logins::open_session(const Caller& guest, const UserId& user, cons
         actor.kind = CallerKind::user;
         actor.user = user;
         actor.name = email.front().text(0);
-        return m_audit.record(transaction, actor, {"login", {}, user.text()});
+        json::Object details;
+        if (provider) details["provider"] = provider->name;
+        return m_audit.record(transaction, actor, {"login", {}, user.text(), std::move(details)});
     }));
     Caller caller = TRY(authenticate(token, guest.peer, guest.request_id));
     return Login{token, std::move(caller)};
@@ -283,6 +347,11 @@ Result<Caller> Logins::authenticate(std::string_view token, std::string peer, st
     caller.peer = std::move(peer);
     caller.request_id = std::move(request_id);
     caller.roles = TRY(m_users.roles_of(caller.user));
+    // Only the own account is open until it has a second factor.
+    if (TRY(must_add_second_factor(caller))) {
+        caller.roles.clear();
+        caller.installation_owner = false;
+    }
     if (now - session.last_seen_at > seen_resolution || session.last_seen_at > now)
         TRY(m_database.execute("UPDATE login_sessions SET last_seen_at = ? WHERE id = ?", now, caller.login_session));
     return std::move(caller);
@@ -307,6 +376,7 @@ Result<std::vector<LoginSession>> Logins::sessions(const Caller& caller) const {
     for (const auto& row : rows) {
         auto session = sql::read<LoginSession>(session_columns, row);
         session.current = session.id == caller.login_session;
+        session.email = caller.name;
         sessions.push_back(std::move(session));
     }
     return sessions;
@@ -319,6 +389,57 @@ Result<> Logins::end_session(const Caller& caller, const LoginSessionId& id) {
             TRY(transaction.execute("DELETE FROM login_sessions WHERE id = ? AND user_id = ?", id, caller.user));
         if (ended == 0) return not_found("login session " + id.text());
         return m_audit.record(transaction, caller, {"login_session_end", {}, id.text()});
+    });
+}
+
+Result<Page<LoginSession>> Logins::all_sessions(const Caller& caller, const std::optional<UserId>& user,
+                                                const PageRequest& page) const {
+    TRY(caller.require(Permission::user_manage));
+    std::string sql = "SELECT " + sql::names(listed_columns) +
+                      " FROM login_sessions s JOIN users u ON u.id = s.user_id WHERE s.expires_at > ?";
+    std::vector<sql::Value> values{sql::to_value(m_clock.now())};
+    if (user) {
+        sql += " AND s.user_id = ?";
+        values.push_back(sql::to_value(*user));
+    }
+    if (const std::string after = TRY(page.after()); !after.empty()) {
+        sql += " AND s.id < ?";
+        values.push_back(sql::to_value(after));
+    }
+    values.push_back(sql::to_value(page.limit + 1));
+    std::vector<LoginSession> sessions;
+    for (const auto& row : TRY(m_database.run_query(sql + " ORDER BY s.id DESC LIMIT ?", values))) {
+        auto session = sql::read<LoginSession>(listed_columns, row);
+        session.current = session.id == caller.login_session;
+        sessions.push_back(std::move(session));
+    }
+    return make_page(std::move(sessions), page, [](const LoginSession& session) { return session.id.text(); });
+}
+
+Result<> Logins::end_any(const Caller& caller, const LoginSessionId& id) {
+    TRY(caller.require(Permission::user_manage));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto ended = TRY(transaction.query("DELETE FROM login_sessions WHERE id = ? RETURNING user_id", id));
+        if (ended.empty()) return not_found("login session " + id.text());
+        return m_audit.record(transaction, caller,
+                              {"login_session_end", {}, id.text(), {{"user", ended.front().text(0)}}});
+    });
+}
+
+Result<> Logins::end_all(const Caller& caller, const UserId& user) {
+    TRY(caller.require(Permission::user_manage));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t ended = TRY(transaction.execute("DELETE FROM login_sessions WHERE user_id = ?", user));
+        return m_audit.record(transaction, caller, {"login_sessions_end", {}, user.text(), {{"count", ended}}});
+    });
+}
+
+Result<> Logins::end_others(const Caller& caller) {
+    TRY(caller.require_user());
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t ended = TRY(transaction.execute("DELETE FROM login_sessions WHERE user_id = ? AND id <> ?",
+                                                      caller.user, caller.login_session));
+        return m_audit.record(transaction, caller, {"login_sessions_end", {}, caller.user.text(), {{"count", ended}}});
     });
 }
 

@@ -55,9 +55,10 @@ Result<std::optional<PasswordReset>> PasswordResets::request(const Caller& guest
     if (requests > most_requests) return busy("too many requests for a new password; try again in an hour");
     const auto rows = TRY(m_database.query(
         "SELECT id, (SELECT COUNT(*) FROM password_resets r WHERE r.user_id = users.id AND r.created_by = '' AND "
-        "r.created_at > ?) FROM users WHERE email = ? AND disabled = 0",
+        "r.created_at > ?) FROM users WHERE email = ? AND disabled = 0 AND password_hash <> ''",
         hour_ago, address));
-    if (rows.empty() || rows.front().integer(1) >= most_open_resets) {
+    // Accounts of single sign-on get no password by mail.
+    if (rows.empty() || !m_logins.accepts_password(address) || rows.front().integer(1) >= most_open_resets) {
         TRY(m_audit.record(guest, {"password_reset_request", {}, address}));
         return std::optional<PasswordReset>();
     }
@@ -108,6 +109,11 @@ Result<Login> PasswordResets::complete(const Caller& guest, std::string_view tok
         TRY(m_audit.record(transaction, actor, {"user_password_reset", {}, user.id.text()}));
         return user.id;
     }));
+    // A link from a mailbox is one factor.
+    if (TRY(m_logins.needs_code(id)))
+        return conflict("The new password is set. Log in with it and a code of your authenticator app.");
+    if (!m_logins.accepts_password(TRY(m_users.find(id)).email))
+        return conflict("The new password is set. This account uses single sign-on to log in.");
     return m_logins.open_session(guest, id, user_agent);
 }
 

@@ -31,6 +31,16 @@ Result<User> Users::find(const UserId& id) const {
     return user_of(rows.front());
 }
 
+Result<std::optional<User>> Users::find_by_email(const std::string& email) const {
+    const auto rows = TRY(m_database.query(std::string(select_user) + " WHERE email = ?", email));
+    if (rows.empty()) return std::optional<User>();
+    return std::optional(user_of(rows.front()));
+}
+
+Result<bool> Users::has_password(const UserId& id) const {
+    return !TRY(m_database.query("SELECT 1 FROM users WHERE id = ? AND password_hash <> ''", id)).empty();
+}
+
 Result<std::map<SpaceId, Role>> Users::roles_of(const UserId& id) const {
     const auto rows = TRY(m_database.query("SELECT space_id, role FROM members WHERE user_id = ?", id));
     std::map<SpaceId, Role> roles;

@@ -22,6 +22,9 @@ public:
 
     Result<Page<User>> list(const Caller& caller, const PageRequest& page) const;
     Result<User> find(const UserId& id) const;
+    Result<std::optional<User>> find_by_email(const std::string& email) const;
+    // False for an account of single sign-on.
+    Result<bool> has_password(const UserId& id) const;
     Result<std::map<SpaceId, Role>> roles_of(const UserId& id) const;
     // By an installation owner. Disabling ends all logins; the last enabled installation owner stays.
     Result<User> update(const Caller& caller, const UserId& id, const UserChange& change);

@@ -56,6 +56,34 @@ std::vector<AuditEntry> entries_of(const sql::Rows& rows) {
     return entries;
 }
 
+struct Conditions {
+    std::string sql = " WHERE 1 = 1";
+    std::vector<sql::Value> values{};
+    template <class T>
+    void add(std::string_view condition, const T& value) {
+        sql += " AND " + std::string(condition);
+        values.push_back(sql::to_value(value));
+    }
+};
+
+Conditions conditions_of(const std::optional<SpaceId>& space, const AuditFilter& filter) {
+    Conditions where;
+    if (space) where.add("space_id = ?", *space);
+    if (filter.actor) {
+        where.add("(actor_id = ? OR actor_name = ?)", *filter.actor);
+        where.values.push_back(sql::to_value(*filter.actor));
+    }
+    if (filter.action && filter.action->ends_with('*'))
+        where.add("SUBSTR(action, 1, " + std::to_string(filter.action->size() - 1) + ") = ?",
+                  filter.action->substr(0, filter.action->size() - 1));
+    else if (filter.action)
+        where.add("action = ?", *filter.action);
+    if (filter.target) where.add("target = ?", *filter.target);
+    if (filter.after) where.add("time >= ?", *filter.after);
+    if (filter.before) where.add("time < ?", *filter.before);
+    return where;
+}
+
 } // namespace
 
 std::string audit_hash(const AuditEntry& entry, std::string_view details_text) {
@@ -114,39 +142,21 @@ Result<> AuditLog::require_reader(const Caller& caller, const std::optional<Spac
 Result<Page<AuditEntry>> AuditLog::list(const Caller& caller, const std::optional<SpaceId>& space,
                                         const AuditFilter& filter, const PageRequest& page) const {
     TRY(require_reader(caller, space));
-    std::string sql = select_entry() + " WHERE 1 = 1";
-    std::vector<sql::Value> values;
-    const auto where = [&](std::string_view condition, auto value) {
-        sql += " AND " + std::string(condition);
-        values.push_back(sql::to_value(value));
-    };
-    if (space) where("space_id = ?", *space);
-    if (filter.actor) {
-        where("(actor_id = ? OR actor_name = ?)", *filter.actor);
-        values.push_back(sql::to_value(*filter.actor));
-    }
-    if (filter.action && filter.action->ends_with('*'))
-        where("SUBSTR(action, 1, " + std::to_string(filter.action->size() - 1) + ") = ?",
-              filter.action->substr(0, filter.action->size() - 1));
-    else if (filter.action)
-        where("action = ?", *filter.action);
-    if (filter.target) where("target = ?", *filter.target);
-    if (filter.after) where("time >= ?", *filter.after);
-    if (filter.before) where("time < ?", *filter.before);
-    if (const std::string after = TRY(page.after()); !after.empty()) where("seq < ?", TRY(parse_integer(after)));
-    sql += " ORDER BY seq DESC LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
-    const auto rows = TRY(m_database.run_query(sql, values));
+    Conditions where = conditions_of(space, filter);
+    if (const std::string after = TRY(page.after()); !after.empty()) where.add("seq < ?", TRY(parse_integer(after)));
+    where.values.push_back(sql::to_value(page.limit + 1));
+    const auto rows =
+        TRY(m_database.run_query(select_entry() + where.sql + " ORDER BY seq DESC LIMIT ?", where.values));
     return make_page(entries_of(rows), page, [](const AuditEntry& entry) { return std::to_string(entry.seq); });
 }
 
 Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, const std::optional<SpaceId>& space,
-                                                        int64_t seq, int64_t limit) const {
+                                                        int64_t seq, int64_t limit, const AuditFilter& filter) const {
     TRY(require_reader(caller, space));
-    const std::string select = select_entry() + " WHERE seq > ?";
-    if (space)
-        return entries_of(TRY(m_database.query(select + " AND space_id = ? ORDER BY seq LIMIT ?", seq, *space, limit)));
-    return entries_of(TRY(m_database.query(select + " ORDER BY seq LIMIT ?", seq, limit)));
+    Conditions where = conditions_of(space, filter);
+    where.add("seq > ?", seq);
+    where.values.push_back(sql::to_value(limit));
+    return entries_of(TRY(m_database.run_query(select_entry() + where.sql + " ORDER BY seq LIMIT ?", where.values)));
 }
 
 Result<AuditVerification> AuditLog::verify(const Caller& caller) const {

@@ -40,7 +40,7 @@ public:
                                   const PageRequest& page) const;
     // Oldest first, the entries after `seq`; for export in pieces.
     Result<std::vector<AuditEntry>> entries_after(const Caller& caller, const std::optional<SpaceId>& space,
-                                                  int64_t seq, int64_t limit) const;
+                                                  int64_t seq, int64_t limit, const AuditFilter& filter = {}) const;
     // Recomputes every hash; finds gaps, edits and a cut end.
     Result<AuditVerification> verify(const Caller& caller) const;
 

@@ -45,6 +45,9 @@ class Signal;
 namespace hone::evaluate {
 struct Evaluate;
 }
+namespace hone::identity {
+struct Identities;
+}
 namespace hone::forge {
 class Catalog;
 class Hooks;
@@ -67,6 +70,17 @@ struct SettingView {
     };
 };
 
+struct LicenseView {
+    std::string name;
+    std::string purpose;
+    std::string license;
+    static constexpr std::tuple fields{
+        Field{"name", &LicenseView::name, ""},
+        Field{"purpose", &LicenseView::purpose, ""},
+        Field{"license", &LicenseView::license, ""},
+    };
+};
+
 // What only the server as a whole knows; implemented by server/.
 class Installation {
 public:
@@ -82,6 +96,8 @@ public:
     virtual std::string not_ready() const = 0;
     // Lines in Prometheus' text format beside the API's own.
     virtual std::string metrics() const = 0;
+    // What the program is made of.
+    virtual std::vector<LicenseView> licenses() const { return {}; }
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
     // Whether a password link can be sent by mail, and sending one in the background.
     virtual bool sends_mail() const { return false; }
@@ -96,6 +112,7 @@ struct Services {
     access::Access& access;
     const Clock& clock;
     Installation& installation;
+    identity::Identities& identities;
     telemetry::Spans& spans;
     run::RunServices& run;
     run::ReviewServices& review;

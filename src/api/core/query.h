@@ -13,6 +13,12 @@ concept QueryType = requires {
     T::is_query;
 };
 
+// Whose parameters other servers choose: unknown ones are ignored.
+template <class T>
+concept IgnoresOthers = requires {
+    T::ignores_others;
+};
+
 namespace detail {
 
 template <class T>
@@ -72,7 +78,7 @@ Result<T> read_query(const net::QueryPairs& pairs, bool ignores_unknown = false)
     std::apply(
         [&](const auto&... field) {
             for (const auto& pair : pairs)
-                if (outcome.ok() && !ignores_unknown && !((pair.first == field.name) || ...))
+                if (outcome.ok() && !ignores_unknown && !IgnoresOthers<T> && !((pair.first == field.name) || ...))
                     outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
             ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member))
                            : void()),

@@ -21,6 +21,7 @@ struct Explanation {
     std::optional<Exit> exit; // absent: Exit::failure
     std::string hint;
     std::string request_id;
+    std::string challenge{}; // the WWW-Authenticate header of a 401
 };
 
 struct Context {

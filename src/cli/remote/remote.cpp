@@ -124,6 +124,7 @@ Error Remote::unreachable(Error error) {
 Error Remote::refusal(int status, const net::ClientResponse& response, std::string_view body) {
     m_explanation.exit = exit_for(status);
     m_explanation.request_id = std::string(response.header("X-Request-Id"));
+    m_explanation.challenge = std::string(response.header("WWW-Authenticate"));
     m_explanation.hint = hint_for(status, m_target.url, response.header("Retry-After"));
     std::string message = message_in(body);
     if (message.empty()) message = "the server returned " + std::to_string(status);

@@ -104,6 +104,7 @@ std::vector<Command> tail_commands();
 std::vector<Command> space_commands();
 std::vector<Command> member_commands();
 std::vector<Command> user_commands();
+std::vector<Command> provider_commands();
 std::vector<Command> key_commands();
 std::vector<Command> skill_commands();
 std::vector<Command> session_commands();

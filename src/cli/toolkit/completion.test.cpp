@@ -46,7 +46,7 @@ std::string bash_offers(const TemporaryDirectory& directory, const std::string& 
 } // namespace
 
 TEST_CASE("completion follows the command table") {
-    CHECK(words_for({"pro"}) == Words{"project"});
+    CHECK(words_for({"proj"}) == Words{"project"});
     CHECK(words_for({"ser"}) == Words{"serve", "series"});
     CHECK(words_for({"eng"}).empty());
     CHECK(words_for({"member", "re"}) == Words{"revoke-invite", "remove"});
@@ -72,7 +72,7 @@ TEST_CASE("the bash script works in bash") {
     const TemporaryDirectory directory;
     std::filesystem::create_symlink(HONE_CLI_CLIENT, directory.path() + "/hone");
     REQUIRE(write_file(directory.path() + "/my backup.zst", "").ok());
-    CHECK(bash_offers(directory, "hone pro", 1) == "project\n");
+    CHECK(bash_offers(directory, "hone proj", 1) == "project\n");
     CHECK(bash_offers(directory, "hone member role user_1 ''", 4) == "owner\nadmin\nmember\nannotator\nviewer\n");
     CHECK(bash_offers(directory, "hone --space default key rev", 4) == "revoke\n");
     CHECK(bash_offers(directory, "hone backup my", 2) == "my backup.zst\n");

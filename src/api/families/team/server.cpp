@@ -70,6 +70,10 @@ Result<One<ServerInfo>> get_server(const Call& call) {
     return One<ServerInfo>{std::move(info)};
 }
 
+Result<List<LicenseView>> list_licenses(const Call& call) {
+    return List<LicenseView>{call.services.installation.licenses(), {}};
+}
+
 Result<net::Response> get_backup(const Call& call) {
     net::Response response;
     response.stream = TRY(call.services.installation.backup(call.caller));
@@ -90,6 +94,7 @@ using enum access::Permission;
 
 const Route server_table[] = {
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
+    route<list_licenses>("GET", "/v1/licenses", login, "Libraries that are part of Hone, and their licenses."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),
                       "A backup of the database, spans and evals, for `hone restore`.")
         .raw("application/zstd"),

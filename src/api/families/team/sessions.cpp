@@ -1,7 +1,9 @@
 // Logging in and out, the caller itself, invites as their recipients see them.
+#include "api/core/cookies.h"
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "identity/identity.h"
 
 namespace hone::api {
 
@@ -10,7 +12,23 @@ namespace hone::api {
 struct LogIn {
     std::string email;
     std::string password;
-    static constexpr std::tuple fields{Field{"email", &LogIn::email, ""}, Field{"password", &LogIn::password, ""}};
+    std::optional<std::string> code;
+    static constexpr std::tuple fields{
+        Field{"email", &LogIn::email, ""},
+        Field{"password", &LogIn::password, ""},
+        Field{
+            "code", &LogIn::code,
+            "Code of the authenticator app, or a recovery code. If it is missing and needed, the response is 401 with "
+            "`WWW-Authenticate: TOTP`."},
+    };
+};
+
+struct LoggedOut {
+    std::optional<std::string> end_session_url;
+    static constexpr std::tuple fields{
+        Field{"end_session_url", &LoggedOut::end_session_url,
+              "Page of the provider of single sign-on that ends the login there too; null if there is none."},
+    };
 };
 
 struct UpdateMe {
@@ -30,9 +48,11 @@ struct ChangePassword {
 struct AcceptInvite {
     std::optional<std::string> name;
     std::string password;
+    std::optional<std::string> code;
     static constexpr std::tuple fields{
         Field{"name", &AcceptInvite::name, "Name of a new user."},
         Field{"password", &AcceptInvite::password, "Password of the new or of the existing account."},
+        Field{"code", &AcceptInvite::code, "Code of an existing account with a second factor."},
     };
 };
 
@@ -79,6 +99,7 @@ struct Me {
     std::vector<std::string> installation_permissions;
     std::optional<std::string> csrf_token;
     bool must_change_password = false;
+    bool must_add_second_factor = false;
     static constexpr std::tuple fields{
         Field{"user", &Me::user, "null for a service key."},
         Field{"key", &Me::key, "API key of the request."},
@@ -86,18 +107,14 @@ struct Me {
         Field{"installation_permissions", &Me::installation_permissions, ""},
         Field{"csrf_token", &Me::csrf_token, "Value of the header X-CSRF-Token, needed for writes with a cookie."},
         Field{"must_change_password", &Me::must_change_password, "The password was generated and printed once."},
+        Field{"must_add_second_factor", &Me::must_add_second_factor,
+              "The installation requires a second factor: there are no permissions until the account has one."},
     };
 };
 
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 namespace {
-
-std::string cookie_header(const Call& call, const std::string& token, Duration lifetime) {
-    return "hone_session=" + token + "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" +
-           std::to_string(std::chrono::floor<std::chrono::seconds>(lifetime).count()) +
-           (call.head.tls ? "; Secure" : "");
-}
 
 std::string user_agent(const Call& call) {
     return std::string(call.head.header("User-Agent"));
@@ -115,18 +132,22 @@ Result<Me> me_of(const Call& call, const access::Caller& caller) {
     me.installation_permissions = caller.permissions_of_installation().names();
     if (!caller.csrf_token.empty()) me.csrf_token = caller.csrf_token;
     me.must_change_password = call.access().logins.must_change_password(caller);
+    me.must_add_second_factor = TRY(call.access().logins.must_add_second_factor(caller));
     return me;
 }
 
 Result<One<Me>> logged_in(const Call& call, const access::Login& login) {
     call.response_headers.push_back(
-        {"Set-Cookie", cookie_header(call, login.token, call.access().logins.session_lifetime())});
+        {"Set-Cookie", session_cookie(call, login.token, call.access().logins.session_lifetime())});
     return One<Me>{TRY(me_of(call, login.caller))};
 }
 
 Result<One<Me>> log_in(const Call& call, const LogIn& body) {
-    auto login = call.access().logins.login(call.caller, body.email, body.password, user_agent(call));
+    auto login =
+        call.access().logins.login(call.caller, body.email, body.password, user_agent(call), body.code.value_or(""));
     if (login.ok()) return logged_in(call, login.value());
+    if (login.error().trail == access::code_needed)
+        call.response_headers.push_back({"WWW-Authenticate", "TOTP realm=\"hone\""});
     if (login.error().code == Code::busy) {
         const Duration left = TRY(call.access().logins.locked_for(call.caller, body.email));
         call.response_headers.push_back(
@@ -135,10 +156,13 @@ Result<One<Me>> log_in(const Call& call, const LogIn& body) {
     return std::move(login).error();
 }
 
-Result<Nothing> log_out(const Call& call) {
+Result<One<LoggedOut>> log_out(const Call& call) {
+    LoggedOut out;
+    if (std::string url = call.services.identities.sign_on.logout_address(call.caller); !url.empty())
+        out.end_session_url = std::move(url);
     TRY(call.access().logins.logout(call.caller));
-    call.response_headers.push_back({"Set-Cookie", cookie_header(call, "", Duration(0))});
-    return Nothing{};
+    call.response_headers.push_back({"Set-Cookie", session_cookie(call, "", Duration(0))});
+    return One<LoggedOut>{std::move(out)};
 }
 
 Result<One<Me>> get_me(const Call& call) {
@@ -195,8 +219,8 @@ Result<One<access::InviteInfo>> show_invite(const Call& call) {
 }
 
 Result<One<Me>> accept_invite(const Call& call, const AcceptInvite& body) {
-    const auto login =
-        TRY(call.access().invites.accept(call.caller, call.at("token"), body.name, body.password, user_agent(call)));
+    const auto login = TRY(call.access().invites.accept(call.caller, call.at("token"), body.name, body.password,
+                                                        user_agent(call), body.code.value_or("")));
     return logged_in(call, login);
 }
 

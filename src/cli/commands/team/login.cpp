@@ -44,8 +44,21 @@ struct BriefSession {
 };
 
 Result<BriefSession> open_session(const Context& context, const std::string& email, const std::string& password) {
-    Call login{.method = "POST", .path = "/v1/login", .body = json::Object{{"email", email}, {"password", password}}};
+    json::Object body{{"email", email}, {"password", password}};
+    if (const auto code = context.parsed.value("--code")) body["code"] = *code;
+    Call login{.method = "POST", .path = "/v1/login", .body = body};
     auto reply = context.remote.call(login);
+    const auto needs_code = [&] { return !reply.ok() && context.explanation.challenge.starts_with("TOTP"); };
+    if (needs_code() && !body.contains("code") && context.console.is_interactive()) {
+        context.explanation = {};
+        body["code"] = TRY(context.console.prompt("Code of your authenticator app: "));
+        login.body = body;
+        reply = context.remote.call(login);
+    }
+    if (needs_code()) {
+        context.explanation.hint = "give the code of your authenticator app, or a recovery code, with --code";
+        return std::move(reply).error();
+    }
     if (!reply.ok()) {
         if (context.explanation.exit == Exit::unauthorized)
             context.explanation.hint = "check the email and the password";
@@ -84,6 +97,21 @@ Result<> store_login(const Context& context, const std::string& path, const std:
     return write_credentials(path, credentials);
 }
 
+// A key that was made in the UI, where single sign-on works.
+Result<> login_with_key(const Context& context, const std::string& path) {
+    const std::string key(trim(TRY(context.console.read_line())));
+    if (key.empty()) return context.usage("standard input has no key");
+    const Call call{.path = "/v1/me", .headers = {{"Authorization", "Bearer " + key}}};
+    json::Value me = TRY(context.remote.call(call)).data;
+    const json::Value* own = member(me, "key");
+    const json::Value* user = member(me, "user");
+    if (own == nullptr || !own->is_object()) return context.fail(Exit::failure, "the server did not recognize the key");
+    const std::string name = user != nullptr && user->is_object() ? text_of(*user, "email") : text_of(*own, "name");
+    TRY(store_login(context, path, name,
+                    json::Object{{"key", key}, {"id", text_of(*own, "id")}, {"name", text_of(*own, "name")}}));
+    return show_done(context, *own, "Logged in to " + context.remote.target().url + " as " + name + ".");
+}
+
 Result<> login(Context& context) {
     if (context.remote.target().plain_text)
         context.console.note(context.console.paint_note(Style::yellow, "warning: ") + context.remote.target().url +
@@ -91,6 +119,7 @@ Result<> login(Context& context) {
     // Known before anything is made on the server that could not be kept here.
     const std::string path = TRY(credentials_path(context.environment));
     TRY(read_credentials(path));
+    if (context.parsed.has("--key-stdin")) return login_with_key(context, path);
     const std::string email = TRY(find_email(context));
     const std::string password = TRY(find_password(context));
     const BriefSession session = TRY(open_session(context, email, password));
@@ -146,7 +175,7 @@ Result<> logout(Context& context) {
                      "Logged out of " + url + ".");
 }
 
-std::string list_of(const json::Value& object, std::string_view field) {
+std::string comma_list(const json::Value& object, std::string_view field) {
     const json::Value* list = object.is_object() ? object.get_object().if_contains(field) : nullptr;
     std::string text;
     if (list == nullptr || !list->is_array()) return text;
@@ -169,7 +198,7 @@ Result<> whoami(Context& context) {
         shown["user"] = text_of(*user, "email") + " (" + text_of(*user, "id") + ")";
     if (key != nullptr && key->is_object()) {
         shown["key"] = text_of(*key, "name") + " (" + text_of(*key, "id") + ")";
-        shown["scopes"] = list_of(*key, "scopes");
+        shown["scopes"] = comma_list(*key, "scopes");
         if (const auto* expires = key->get_object().if_contains("expires_at")) shown["expires"] = *expires;
     }
     std::string names;
@@ -177,10 +206,10 @@ Result<> whoami(Context& context) {
         for (const auto& space : spaces->get_array()) {
             const std::string role = text_of(space, "role");
             names += (names.empty() ? "" : "\n") + text_of(space, "name") + (role.empty() ? "" : " as " + role) + ": " +
-                     list_of(space, "permissions");
+                     comma_list(space, "permissions");
         }
     shown["spaces"] = names;
-    shown["installation"] = list_of(me, "installation_permissions");
+    shown["installation"] = comma_list(me, "installation_permissions");
     return show_record(context, shown,
                        {{.title = "server", .field = "server"},
                         {.title = "user", .field = "user"},
@@ -201,8 +230,17 @@ std::vector<Command> login_commands() {
                       .value = "EMAIL",
                       .doc = "E-mail address of your account; the command prompts for it if not given."},
                      {.name = "--password-stdin", .value = "", .doc = "Read the password from standard input."},
+                     {.name = "--code",
+                      .value = "CODE",
+                      .doc =
+                          "Code of your authenticator app, or a recovery code, if your account has a second factor."},
+                     {.name = "--key-stdin",
+                      .value = "",
+                      .doc = "Read an API key from standard input and store it; for accounts of single sign-on."},
                      {.name = "--expires-in-days", .value = "NUMBER", .doc = "Days until the login expires."}},
-         .details = "Creates an API key named after this machine and stores it. The password is not stored.\n"
+         .details = "Creates an API key named after this machine and stores it. The password is not stored. An account "
+                    "of single\n"
+                    "sign-on has no password: create a key in the web UI and give it with --key-stdin.\n"
                     "Example: hone login --url https://hone.example.com --email ada@example.com",
          .needs = Needs::server,
          .run = login},

@@ -57,6 +57,41 @@ Result<> reset_password(Context& context) {
     return {};
 }
 
+Result<> list_logins(Context& context) {
+    Query query;
+    if (const auto user = context.parsed.value("--user")) query.emplace_back("user", TRY(find_user(context, *user)));
+    return show_list(context, "/v1/login_sessions", std::move(query),
+                     {{.title = "id", .field = "id", .kind = Kind::id},
+                      {.title = "email", .field = "email"},
+                      {.title = "from", .field = "peer"},
+                      {.title = "provider", .field = "provider", .absent = "password"},
+                      {.title = "last seen", .field = "last_seen_at", .kind = Kind::time},
+                      {.title = "expires", .field = "expires_at", .kind = Kind::time},
+                      {.title = "browser", .field = "user_agent", .only_single = true}},
+                     "There are no logins.");
+}
+
+Result<> end_login(Context& context) {
+    const std::string id = context.value_or_empty("LOGIN");
+    const json::Value gone = TRY(context.remote.remove(path_of("/v1/login_sessions", {id})));
+    return show_done(context, gone, "Ended login " + id + ".");
+}
+
+Result<> end_logins(Context& context) {
+    const std::string user = TRY(find_user(context, context.value_or_empty("EMAIL")));
+    const json::Value gone = TRY(context.remote.remove(path_of("/v1/users", {user, "login_sessions"})));
+    return show_done(context, gone, "Ended all logins of " + context.value_or_empty("EMAIL") + ".");
+}
+
+Result<> reset_second_factor(Context& context) {
+    const std::string user = TRY(find_user(context, context.value_or_empty("EMAIL")));
+    const json::Value gone = TRY(context.remote.remove(path_of("/v1/users", {user, "second_factor"})));
+    return show_done(context, gone,
+                     "Removed the second factor of " + context.value_or_empty("EMAIL") + " and ended its logins.");
+}
+
+const Argument email_argument{.name = "EMAIL", .doc = "E-mail address of the account, or its id."};
+
 } // namespace
 
 std::vector<Command> user_commands() {
@@ -75,6 +110,24 @@ std::vector<Command> user_commands() {
                       .doc = "Make the user an owner of the installation, who manages users, spaces and backups.",
                       .choices = {"true", "false"}}},
          .run = update_user},
+        {.path = "user logins",
+         .summary = "List who is logged in, newest login first.",
+         .options = {{.name = "--user", .value = "EMAIL", .doc = "Only logins of this account; an address or an id."}},
+         .lists = true,
+         .run = list_logins},
+        {.path = "user end-login",
+         .summary = "End one login.",
+         .arguments = {{.name = "LOGIN", .doc = "Id of the login, as hone user logins shows it."}},
+         .run = end_login},
+        {.path = "user end-logins",
+         .summary = "End all logins of an account.",
+         .arguments = {email_argument},
+         .run = end_logins},
+        {.path = "user reset-second-factor",
+         .summary = "Remove the second factor of an account that lost it.",
+         .arguments = {email_argument},
+         .details = "Needs an installation owner. The account's logins end; the next login needs the password only.\n",
+         .run = reset_second_factor},
         {.path = "user reset-password",
          .summary = "Create a link that sets a new password; with --data-dir set a temporary password.",
          .arguments = {{.name = "EMAIL", .doc = "E-mail address of the account, or its id."}},

@@ -36,13 +36,27 @@ Result<> version(Context& context) {
     return {};
 }
 
+Result<> licenses(Context& context) {
+    const Items items = TRY(context.remote.list_whole("/v1/licenses", {}));
+    if (context.json()) {
+        print_json(context, items.items);
+        return {};
+    }
+    for (const json::Value& each : items.items)
+        context.print(text_of(each, "name") + ": " + text_of(each, "license") + " (" + text_of(each, "purpose") + ")");
+    return {};
+}
+
 } // namespace
 
 std::vector<Command> version_commands() {
     return {{.path = "version",
              .summary = "Show the version of this program and of the server.",
              .needs = Needs::server,
-             .run = version}};
+             .run = version},
+            {.path = "licenses",
+             .summary = "List the libraries that are part of Hone, and their licenses.",
+             .run = licenses}};
 }
 
 } // namespace hone::cli

@@ -1,4 +1,4 @@
-// The user's account: name, password, logins.
+// The user's account: name, password, second factor, identities, logins.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -12,6 +12,8 @@ import { Data, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
+import { Identities } from "./identities";
+import { SecondFactor } from "./second_factor";
 
 function NameForm() {
   const [name, set_name] = useState(user.value?.name ?? "");
@@ -145,6 +147,8 @@ export function Account() {
       <Section title="Password">
         <PasswordForm />
       </Section>
+      <SecondFactor />
+      <Identities />
       <Section title="Logins" text="All browsers that are logged in to your account.">
         <Data load={load} retry={() => void reload("sessions")}>
           {(sessions) => (

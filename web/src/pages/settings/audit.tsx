@@ -230,8 +230,11 @@ export function Audit() {
       <div class="page list-page">
         <PageHeader title="Audit log" text="Append-only. Each entry contains the hash of the previous one.">
           {can_install("audit_verify") && <Verify />}
-          <a class="button" download href={api_url("/v1/audit/export", where)}>
+          <a class="button" download href={api_url("/v1/audit/export", parameters())}>
             <Icon name="download" /> Export
+          </a>
+          <a class="button" download href={api_url("/v1/audit/export", { ...parameters(), format: "csv" })}>
+            <Icon name="download" /> CSV
           </a>
         </PageHeader>
         <Data load={load} retry={() => void reload(key)}>

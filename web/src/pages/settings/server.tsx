@@ -1,7 +1,7 @@
 // The installation: version, storage, and the current settings.
 
 import { api } from "../../api";
-import type { ServerInfo } from "../../api_types";
+import type { LicenseView, ServerInfo } from "../../api_types";
 import { byte_size, exact_count } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
 import { can_install } from "../../login";
@@ -62,6 +62,17 @@ const columns: Column<SettingInfo>[] = [
   },
 ];
 
+function Licenses() {
+  const load = use_load("licenses", (signal) => api.get<LicenseView[]>("/v1/licenses", {}, signal));
+  return (
+    <Section title="Licenses" text="Libraries that are part of Hone.">
+      <Data load={load} retry={() => void reload("licenses")}>
+        {(rows) => <Facts rows={rows.map((row) => [row.name, `${row.license}; ${row.purpose}`])} />}
+      </Data>
+    </Section>
+  );
+}
+
 export function Server() {
   const load = use_load("server", (signal) => api.get<ServerInfo>("/v1/server", {}, signal));
   const text = (query.value.get("q") ?? "").toLowerCase();
@@ -119,6 +130,7 @@ export function Server() {
                 />
               )}
             </Section>
+            <Licenses />
           </>
         )}
       </Data>

@@ -28,6 +28,15 @@ async function change(user: User, body: Change, done: string, undo?: Change): Pr
   await reload("users");
 }
 
+async function act(user: User, what: string, done: string, failed: string): Promise<void> {
+  try {
+    await api.delete(`/v1/users/${segment(user.id)}${what}`);
+    toast_done(`${done}: ${user.email}`);
+  } catch (error) {
+    toast_failed(failed, error);
+  }
+}
+
 function actions(user: User): MenuItem[] {
   return [
     {
@@ -42,6 +51,17 @@ function actions(user: User): MenuItem[] {
             : `${user.email} is now an owner of the installation`,
           { installation_owner: user.installation_owner },
         ),
+    },
+    {
+      title: "End all logins",
+      icon: "stop",
+      run: () => void act(user, "/login_sessions", "Logins ended", "Could not end the logins"),
+    },
+    {
+      title: "Remove the second factor",
+      icon: "key",
+      dangerous: true,
+      run: () => void act(user, "/second_factor", "Second factor removed", "Could not remove the second factor"),
     },
     {
       title: user.disabled ? "Enable the account" : "Disable the account",
