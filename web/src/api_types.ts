@@ -313,6 +313,16 @@ export interface CodeDefinition {
   mapping: Record<string, MappedArgument>;
   /** Time for one document, 100 to 60000. */
   timeout_ms: number;
+  dependencies: CodeDependencies;
+}
+
+export interface CodeDependencies {
+  /** Of Python: packages, such as numpy==2.1.0, from the folder evaluator_packages_dir of the server. */
+  pip: string[];
+  /** Of Node: packages with their versions, such as ajv@8.17.1, from the same folder as `npm pack` writes them. */
+  npm: string[];
+  /** Shell script that is run after the packages are installed, without network; it can write to /opt/evaluator and /home/worker. */
+  setup: string;
 }
 
 export type CodeLanguage = "python" | "node" | "shell";
@@ -1038,6 +1048,8 @@ export interface ExperimentTask {
   successful_runs: number;
   /** Runs with an error. */
   failed_runs: number;
+  /** Of a replay: examples that could not be replayed. */
+  not_replayed: number;
   /** Name of the user or key that started it. */
   started_by: string;
   /** Time of creation. */
@@ -2452,6 +2464,24 @@ export interface Ref {
 
 export type Reminder = "old" | "unused";
 
+export interface Replay {
+  /** Id of the example. */
+  example_id: string;
+  /** Project of the recorded trace. */
+  source_project: string | null;
+  /** The recorded trace. */
+  source_trace: string | null;
+  /** The span whose input is replayed. */
+  source_span: string | null;
+  tools: ReplayTools;
+  /** Recorded results that the application got instead of calls. */
+  tool_results: number;
+  /** Why it was not replayed; empty: it was. */
+  reason: string;
+}
+
+export type ReplayTools = "none" | "live" | "recorded";
+
 export interface Repo {
   /** Id. */
   id: string;
@@ -3460,6 +3490,8 @@ export interface TaskDefinition {
   skill: string;
   /** Invocation parameters that replace those of the version; null removes one. */
   parameters: unknown;
+  /** Of a replay: recorded: the application gets the recorded results of its tools as replay.tools. live: it calls them. If not given, a command calls them in its sandbox, and for a url traces that called tools are not replayed. */
+  replay_tools: ReplayTools | null;
 }
 
 export interface TaskEvaluator {
@@ -3475,7 +3507,7 @@ export interface TaskEvaluator {
   failed_evals: number;
 }
 
-export type TaskKind = "command" | "http" | "evaluate" | "prompt";
+export type TaskKind = "command" | "http" | "evaluate" | "prompt" | "replay";
 
 export type TaskState = "queued" | "running" | "stopped" | "done" | "failed" | "budget_stopped";
 
@@ -4118,6 +4150,11 @@ export interface Decide {
   allow_protected?: boolean;
 }
 
+export interface DecideProposals {
+  /** Ids of pending proposals, at most 200. */
+  ids: string[];
+}
+
 export interface DeleteSessions {
   /** Ids or names; unknown ones are skipped. */
   session_identifiers: string[];
@@ -4558,6 +4595,27 @@ export interface PauseAutomation {
   reason?: string | null;
 }
 
+export interface PlaygroundRun {
+  /** Prompt: NAME for its newest version, NAME@TAG, NAME:NUMBER, or the id of a version. */
+  prompt?: string;
+  /** Content of a version, as POST /v1/prompts has it, instead of `prompt`. */
+  prompt_version?: unknown;
+  /** Model provider instead of the version's, such as ANTHROPIC. */
+  provider?: string;
+  /** Model instead of the version's. */
+  model?: string;
+  /** Id or name of the model skill; if not given, the one of the space that offers the model. */
+  skill?: string;
+  /** Invocation parameters that replace those of the version; null removes one. */
+  parameters?: unknown;
+  /** Values of the variables of the template. */
+  variables?: unknown;
+  /** Project that gets the trace, by id or name; `hone-playground`, which lists do not show, if not given. */
+  project?: string;
+  /** Time of the call, 1000 to 600000. */
+  timeout_ms?: number;
+}
+
 export interface PreviewEnv {
   /** Id of a skill; or give a type. */
   skill?: string | null;
@@ -4582,6 +4640,11 @@ export interface PreviewTrigger {
   trigger: Trigger;
   /** cool_off_seconds of the automation. */
   cool_off_seconds?: number | null;
+}
+
+export interface ProtectTag {
+  /** Name of the tag: letters in lower case, digits, - and _. */
+  name: string;
 }
 
 export interface ProviderChange {
@@ -4784,7 +4847,7 @@ export interface StartRun {
 
 export interface StartTask {
   task: TaskDefinition;
-  /** Names or ids of code evaluators, each with @NUMBER for a version other than the newest. */
+  /** Evaluators by id or name, of rules PROJECT/NAME, each with @NUMBER for a version other than the newest. Code evaluates outputs. Rules evaluate the spans of the run's trace, so they need runs with a trace: of clients, of a url, or recorded ones. */
   evaluators?: string[];
   /** Runs at the same time, 1 to 16; 4 if not given. */
   concurrency?: number;

@@ -86,8 +86,8 @@ Result<json::Value> run_evaluator_tool(const Call& call, const RunEvaluatorTool&
         TRY(call.services.signal.evaluators.code_for_tool(call.caller, space, arguments.evaluator, arguments.version));
     const Clock& clock = call.services.clock;
     const Duration until = clock.steady() + longest_tool_test;
-    const auto results = call.services.evaluate.runner.run_code(*version.code, arguments.documents,
-                                                                [&] { return clock.steady() > until; });
+    const auto results =
+        call.services.evaluate.runner.run_code(version, arguments.documents, [&] { return clock.steady() > until; });
     if (!results.ok() && results.error().code == Code::conflict)
         return busy("the documents took longer than 60 seconds; send fewer");
     if (!results.ok()) return results.error();
