@@ -66,12 +66,12 @@ def test_recorded_traces_run_again_with_recorded_tools_and_the_rest_is_listed(bi
     assert (task["state"], task["successful_runs"], task["failed_runs"], task["not_replayed"]) == ("done", 2, 4, 4), task
     outputs = [run["output"] for run in runs_of(client, task["experiment_id"]) if not run["error"]]
     # What a stubbed tool had called itself is not offered; the input is the recorded one.
-    assert sorted(outputs, key=len) == sorted(
+    assert sorted(outputs, key=str) == sorted(
         [
             {"question": "how many?", "stock": {"stock": {"left": 3}, "price": "9 EUR"}},
             {"question": "how many?", "stock": {}},
         ],
-        key=len,
+        key=str,
     ), outputs
     found = by_trace(client, task["experiment_id"])
     assert (found[1]["tools"], found[1]["tool_results"], found[1]["reason"]) == ("recorded", 2, ""), found[1]

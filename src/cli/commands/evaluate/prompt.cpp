@@ -194,7 +194,6 @@ std::vector<Command> prompt_commands() {
          .run = untag_version},
         {.path = "prompt protected",
          .summary = "List the tags that only members with space_update can move.",
-         .lists = true,
          .run = list_protected},
         {.path = "prompt protect",
          .summary = "Protect a tag in all prompts of the space.",
