@@ -19,7 +19,7 @@ constexpr std::string_view refusal_phrases[] = {
     "I can't help with",    "I cannot help with",    "I can't assist with",    "I cannot assist with",
     "I'm unable to assist", "I am unable to assist", "I'm sorry, but I can't", "As an AI language model, I"};
 
-// What people see. The question that counts does not use the text index as the filter does: words like "I" and "with"
+// What people see. The query that counts does not use the text index as the filter does: words like "I" and "with"
 // are in most outputs, and one search for all phrases is ten times faster.
 std::string refusal_filter() {
     std::string reasons, phrases;

@@ -210,7 +210,7 @@ TEST_CASE("busy hours that are slow every day, and traffic that grows, are no fi
     for (const uint64_t seed : {21, 22}) CHECK(joined(titles(corpus_with(Detector::reported, seed, 0.6, 1.3))) == "");
 }
 
-TEST_CASE("a model that starts to respond later is found, though its calls take as long as before") {
+TEST_CASE("a model that starts to respond later is found, though its calls do not take longer") {
     fixture();
     const int64_t now = to_ns(fixture().clock.now());
     otlp::Batch batch;

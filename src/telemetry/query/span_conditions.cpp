@@ -44,7 +44,7 @@ private:
         return "(toFloat64OrNull(" + found + ") = " + number(std::get<double>(wanted.value)) + " AND " + exact + ")";
     }
 
-    // The place is a JSON text, with the key of what is meant inside of it.
+    // The place is a JSON text, with the key of the value inside of it.
     std::string json_value(const std::string& place, const AttributeCondition& wanted) {
         if (const auto* text_value = std::get_if<std::string>(&wanted.value))
             return "(JSONType(" + place + ") = 'String' AND JSONExtractString(" + place + ") = " + text(*text_value) +

@@ -274,7 +274,7 @@ void finish_message(Reading&& reading, std::vector<Message>& messages) {
     }
     if (reading.results.size() == 1 && reading.results[0].tool_call_id.empty())
         reading.results[0].tool_call_id = main.tool_call_id;
-    // Frameworks that put a whole run into one message list its answer first, though it was written last.
+    // Frameworks that put a whole run into one message list its result first, though it was written last.
     Message words{main.role, {}, {}, {}};
     if (is_one_step && !reading.ends_with_calls) std::swap(words.content, main.content);
     push(messages, Message{main.role, std::move(main.content), {}, std::move(main.tool_calls)});

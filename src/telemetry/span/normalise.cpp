@@ -78,7 +78,7 @@ struct FoundPayload {
 };
 
 // A list of messages without a word: what another attribute has, or the spans around, is shown instead.
-bool says_nothing(std::string_view key, std::string_view text) {
+bool has_no_words(std::string_view key, std::string_view text) {
     constexpr size_t longest = 200; // more than the frame around no words
     return text.size() <= longest && (key == "gen_ai.output.messages" || key == "gen_ai.input.messages") &&
            text.starts_with('[') && read_messages(text, "user").empty();
@@ -95,7 +95,7 @@ FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fac
             found.text = batch.keep(std::move(json));
             return true;
         }
-        if (text->empty() || *text == "{}" || says_nothing(key, *text)) return false;
+        if (text->empty() || *text == "{}" || has_no_words(key, *text)) return false;
         found = {*text, key};
         // OpenInference's texts can be quotations; one with escaped quotes was encoded.
         const bool may_be_quotation = (key == "input.value" || key == "output.value") && mime != "application/json" &&

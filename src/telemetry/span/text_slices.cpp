@@ -147,7 +147,7 @@ std::string quoted_sql(const std::string& is_json, const std::string& text) {
 
 // The engine copies what a lambda uses for every element it is called with, and a long conversation has hundreds of
 // marks in a megabyte of input. So the marks are taken in groups, one after the other, and each group gets only the
-// part of the input and of the output that its marks lie in: mostly a short one, since messages follow each other.
+// part of the input and of the output of its marks: mostly a short one, since messages follow each other.
 std::string full_attributes_sql() {
     const std::string pieces = "splitByString(" + mark_sql + ", attributes)"; // all but the first begin in a mark
     const std::string read = "arrayMap((piece, before) -> (piece, extractGroups(if(endsWith(before, '" +

@@ -44,10 +44,11 @@ export function Field(props: FieldProps) {
           rows={props.rows}
           onInput={(event) => props.on_input(event.currentTarget.value)}
           onKeyDown={(event) => {
-            // A line break is text; with Ctrl or Cmd it is "send".
-            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+            // A line break is text; with Ctrl or Cmd it is "send". Outside of a form the page may have a meaning for it.
+            const form = event.currentTarget.form;
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !form) return;
             event.preventDefault();
-            event.currentTarget.form?.requestSubmit();
+            form.requestSubmit();
           }}
         />
       ) : (

@@ -64,12 +64,14 @@ function ProposalView({ proposal, chosen, on_choose }: ProposalViewProps) {
           </span>
         </p>
         <div class="proposal-parts">
-          <section aria-label="Input">
+          <div>
+            <p class="soft">Input</p>
             <JsonValue value={proposal.input} />
-          </section>
-          <section aria-label="Reference output">
+          </div>
+          <div>
+            <p class="soft">Reference output</p>
             <JsonValue value={proposal.output} />
-          </section>
+          </div>
         </div>
       </div>
     </li>
