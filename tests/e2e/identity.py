@@ -261,11 +261,11 @@ def test_tokens_that_a_good_provider_never_makes_are_refused(binary, stack):
     server, provider = serve(binary, stack), BadProvider(stack)
     add(server, provider)
 
-    def tried(name, because, **change):
+    def tried(name, because, status=400, **change):
         provider.reset()
         for key, value in change.items():
             setattr(provider, key, value)
-        attack(name, refused(sign_in(server)[0], because))
+        attack(name, refused(sign_in(server)[0], because, status))
 
     stranger = Key(provider.folder, "key-1-stranger")
     stranger.kid = "key-1"
@@ -303,9 +303,9 @@ def test_tokens_that_a_good_provider_never_makes_are_refused(binary, stack):
     tried("claims with a member twice", "JSON", mangle=lambda token: ".".join(
         (token.split(".")[0], b64(b'{"sub":"1","sub":"2"}'), token.split(".")[2])))
     tried("response without a token", "no ID token", token_body={"access_token": "x"})
-    tried("response that is not JSON", "not a JSON object", token_body=b"<html>")
-    tried("response of 2 MB", "did not respond", token_body=b" " * (2 << 20))
-    tried("response after 8 s", "did not respond", delay=8)
+    tried("response that is not JSON", "not a JSON object", 503, token_body=b"<html>")
+    tried("response of 2 MB", "did not respond", 503, token_body=b" " * (2 << 20))
+    tried("response after 8 s", "did not respond", 503, delay=8)
     # Clocks differ a little, and several audiences are fine with our azp.
     provider.reset()
     provider.claims = {"iat": lambda now: now + 30, "exp": lambda now: now - 30, "aud": ["x", "hone"], "azp": "hone"}
@@ -386,7 +386,7 @@ def test_the_outgoing_rules_hold_for_providers_and_owners_alone_configure_them(b
     server = serve(binary, stack)
     add(server, provider)
     provider.metadata = {"issuer": "https://evil.example"}
-    refused(Browser().get(f"{server.url}/v1/login/company/start"), "not the configured issuer")
+    refused(Browser().get(f"{server.url}/v1/login/company/start"), "not the configured issuer", 503)
     attack("metadata of another issuer", "refused")
     provider.reset()
     provider.metadata = {"token_endpoint": "http://169.254.169.254/latest"}
