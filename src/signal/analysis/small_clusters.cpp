@@ -58,11 +58,20 @@ const std::string& place_name(const SampledSpan& span) {
     return span.kind == "tool" && !span.tool.empty() ? span.tool : span.name;
 }
 
+// A model call that two instrumentations saw: the inner span shows that it failed, the outer one also why.
+bool is_silent_twin(const SampledTrace& trace, size_t span) {
+    const SampledSpan& inner = trace.spans[span];
+    if (inner.kind != "llm" || !inner.message.empty() || inner.parent == SampledTrace::none) return false;
+    const SampledSpan& outer = trace.spans[inner.parent];
+    return outer.kind == "llm" && outer.failed && !outer.message.empty();
+}
+
 // A span further below failed with the same cause, and those between them do not record it.
 bool passes_on(const SampledTrace& trace, size_t span, const std::string& key) {
     const auto below = trace.below(span);
     return std::any_of(below.begin(), below.end(), [&](size_t one) {
-        return trace.spans[one].failed && key_of(trace.spans[one], cause_of(trace.spans[one])) == key;
+        return trace.spans[one].failed && !is_silent_twin(trace, one) &&
+               key_of(trace.spans[one], cause_of(trace.spans[one])) == key;
     });
 }
 
@@ -139,18 +148,6 @@ void add_reports(Cluster& cluster, const Sample& sample, const std::vector<const
 bool is_evidence(const std::vector<const Failed*>& failures) {
     return failures.size() >= 2 ||
            std::any_of(failures.begin(), failures.end(), [](const Failed* failed) { return failed->ends_trace; });
-}
-
-} // namespace
-
-namespace {
-
-// A model call that two instrumentations saw: the inner span shows that it failed, the outer one also why.
-bool is_silent_twin(const SampledTrace& trace, size_t span) {
-    const SampledSpan& inner = trace.spans[span];
-    if (inner.kind != "llm" || !inner.message.empty() || inner.parent == SampledTrace::none) return false;
-    const SampledSpan& outer = trace.spans[inner.parent];
-    return outer.kind == "llm" && outer.failed && !outer.message.empty();
 }
 
 } // namespace
