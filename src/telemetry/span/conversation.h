@@ -4,6 +4,7 @@
 
 #include "base/fields.h"
 #include "otlp/message.h"
+#include "telemetry/media/message_media.h"
 
 #include <optional>
 #include <string>
@@ -28,12 +29,14 @@ struct Message {
     std::string content;
     std::string tool_call_id;
     std::vector<ToolCall> tool_calls;
+    std::vector<MessageMedia> media = {};
 
     static constexpr std::tuple fields{
         Field{"role", &Message::role, "system, user, assistant, tool, or the instrumentation's own word."},
         Field{"content", &Message::content, "Text; parts are joined by line ends, media stand as [image]."},
         Field{"tool_call_id", &Message::tool_call_id, "The call that a tool's message responds to."},
         Field{"tool_calls", &Message::tool_calls, "Tool calls that the assistant requests."},
+        Field{"media", &Message::media, "Images, sounds and files of the message, in the order of its parts."},
     };
 };
 

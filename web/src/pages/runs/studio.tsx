@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { HarnessView, Preset, Project, Run, Skill } from "../../api_types";
+import { with_subjects } from "../../lib/format/subject";
 import { command_words } from "../../lib/format/words";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
@@ -13,6 +14,7 @@ import { navigate, query } from "../../router";
 import { run_page } from "../addresses";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
+import { chosen_subjects, Subjects } from "./ask";
 import { type Purpose, purposes, tasks } from "./studio_tasks";
 
 interface WorkerProps {
@@ -102,6 +104,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
+  const subjects = chosen_subjects();
   const ready = prompt.trim() !== "" && project !== "" && harness?.ready !== false;
   async function start(): Promise<void> {
     const settings = {
@@ -112,7 +115,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
     };
     const run = await api.post<Run>(
       "/v1/runs",
-      { project, prompt: prompt.trim(), ...(kind === "preset" ? { preset: name } : { settings }) },
+      { project, prompt: with_subjects(prompt, subjects), ...(kind === "preset" ? { preset: name } : { settings }) },
       { space: space.value?.id },
     );
     await reload("runs/");
@@ -142,6 +145,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
       </div>
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
       {kind === "harness" && <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />}
+      <Subjects subjects={subjects} />
       <Field label="to" rows={5} value={prompt} on_input={set_prompt} placeholder="Describe the task" required first />
     </Form>
   );
