@@ -95,6 +95,22 @@ TEST_CASE("a list whose pages never end is stopped") {
     CHECK(outcome.err.find("its pages repeat") != std::string::npos);
 }
 
+TEST_CASE("what only an owner of the installation can do is not hinted at as a role of the space") {
+    ScriptedServer server;
+    Client client;
+    client.log_in_to(server);
+    const auto hint_after = [&](const char* message) {
+        server.on("POST /v1/repos", 403, error_body("forbidden", message));
+        const Outcome outcome = client.run({"repo", "add", "https://git.example.com/team/shop", "--allow-private"});
+        CHECK(outcome.exit == 4);
+        return outcome.err;
+    };
+    CHECK(hint_after("only installation owners may let a forge be on a private address")
+              .find("an owner of the installation can do this") != std::string::npos);
+    CHECK(hint_after("this needs the permission repo_write in the space")
+              .find("an owner of the space can change your role") != std::string::npos);
+}
+
 TEST_CASE("each kind of refusal has its exit code, its message, a hint and the request id") {
     ScriptedServer server;
     Client client;
