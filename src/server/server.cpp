@@ -138,7 +138,7 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     m_environment_key = take_from_environment("HONE_MASTER_KEY");
     m_environment_old_key = take_from_environment("HONE_MASTER_KEY_OLD");
     // First of all: the spawner is a child of a process that is still small and has no thread.
-    m_sandboxes = open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes);
+    m_sandboxes = TRY(open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes));
     sql::Options options;
     options.url = database_url(m_config);
     m_database = TRY(sql::Database::open(options));

@@ -43,7 +43,8 @@ Code code_for(int status) {
 
 // What a role of the space cannot give.
 bool names_installation(std::string_view message) {
-    return message.find("installation owner") != message.npos || message.find("owner of the installation") != message.npos;
+    return message.find("installation owner") != message.npos ||
+           message.find("owner of the installation") != message.npos;
 }
 
 std::string hint_for(int status, const std::string& url, std::string_view retry_after, std::string_view message) {

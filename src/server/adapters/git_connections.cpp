@@ -34,10 +34,10 @@ public:
     }
 
 private:
-    Result<> record(std::string action, const broker::Decision& decision, const std::string& reason) const {
+    Result<> record(std::string_view action, const broker::Decision& decision, const std::string& reason) const {
         json::Array secrets;
         for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
-        return m_audit.record(access::Caller::system(), {std::move(action),
+        return m_audit.record(access::Caller::system(), {action,
                                                          m_space,
                                                          m_purpose,
                                                          {{"method", decision.method},
