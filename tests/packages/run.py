@@ -172,7 +172,7 @@ class Suite:
             rated = run("systemd-analyze", "security", "--offline=true", unit, check=False).stdout
             line = next(line for line in rated.splitlines() if "Overall exposure level" in line)
             print("        " + line.strip())
-            assert float(re.search(r": ([0-9.]+)", line).group(1)) <= 5.0, line
+            assert float(re.search(r": ([0-9.]+)", line).group(1)) <= 4.0, line
 
     def test_debian_package_is_installed_used_upgraded_and_removed(self):
         machine = self.made["bookworm"] = Machine(self.stack, "bookworm", ("passwd",))
