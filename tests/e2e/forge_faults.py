@@ -483,7 +483,7 @@ def test_why_a_repository_cannot_be_registered_is_explained(binary, stack):
             row(fault, "not registered", "hone repo add", f"failed: {cause}")
         registered("private address", "private_address", "private address", "--allow-private", allow_private=False)
         registered("private address, no skill", "private_address", "private address", "--allow-private", allow_private=False, skill="")
-        refused = shop.client.must("GET", "/v1/audit?action=forge_request_refused").data
+        refused = shop.client.must("GET", "/v1/audit?action=forge_request_failed").data
         assert refused and all("address" in entry["details"]["reason"] for entry in refused), refused
         registered("no credential", "credential_missing", "requires a credential", "--skill", skill="")
         registered("no such repository", "repository_missing", "no such repository", url=forge.home + "/team/none.git")

@@ -41,8 +41,7 @@ struct Outcome {
     int64_t sent_bytes = 0;
     int64_t received_bytes = 0;
     Duration took{};
-    std::string error;    // empty: none
-    bool refused = false; // nothing was sent: the address of the host is not allowed
+    std::string error; // empty: none
 };
 
 class Decisions {

@@ -149,7 +149,6 @@ private:
         Outcome outcome;
         const auto finish = [&](const Error& error) {
             outcome.error = error.message;
-            outcome.refused = error.code == Code::forbidden;
             outcome.took = m_attached.clock().steady() - start;
             m_attached.finished(made, outcome);
         };
@@ -333,8 +332,7 @@ private:
             if (!again) break;
         }
         m_attached.finished(made, {result.status, m_upstream_address, result.sent, result.received,
-                                   m_attached.clock().steady() - start, result.error.message,
-                                   result.error.code == Code::forbidden});
+                                   m_attached.clock().steady() - start, result.error.message});
         if (!result.error.message.empty() && !result.responded && result.error.code != Code::conflict)
             return refuse(status_of(result.error, Part::body), code_name(result.error.code), result.error.message);
         if (!result.error.message.empty()) m_client.reset_connection();

@@ -134,7 +134,7 @@ Result<net::ClientResponse> SkillForgeHttp::send(const forge::Remote& remote, ne
     }
     const Error refused = forbidden("the forge " + url.host + " cannot be reached from here: " + std::string(why) +
                                     " (a repository may allow private addresses)");
-    TRY(m_audit.record(access::Caller::system(), {"forge_request_refused",
+    TRY(m_audit.record(access::Caller::system(), {"forge_request_failed",
                                                   remote.space,
                                                   remote.purpose,
                                                   {{"method", request.method},

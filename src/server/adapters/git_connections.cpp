@@ -22,14 +22,12 @@ public:
     Result<> decided(broker::Decision& decision) override {
         return record(decision.allowed ? "forge_request" : "forge_request_refused", decision, decision.reason);
     }
-    // The rules allow the request and the address of the host does not, or nothing responds there.
+    // The rules allowed it, and it got no response: the address of the host is blocked, or nothing responds there.
     void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
         log(Level::debug, "request to a forge finished",
             {{"target", decision.target.text()}, {"status", outcome.status}, {"error", outcome.error}});
         if (outcome.status != 0 || outcome.error.empty()) return;
-        const auto recorded =
-            record(outcome.refused ? "forge_request_refused" : "forge_request_failed", decision, outcome.error);
-        if (!recorded.ok())
+        if (const auto recorded = record("forge_request_failed", decision, outcome.error); !recorded.ok())
             log(Level::warning, "failed request to a forge not audited", {{"error", recorded.error().message}});
     }
 
