@@ -34,6 +34,7 @@
 #include "api/families/phoenix/phoenix_span_queries.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
+#include "api/families/team/agents.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
 #include "api/families/team/budgets.examples.test.h"
 #include "api/families/team/keys.examples.test.h"
@@ -65,6 +66,7 @@ inline const std::vector<Example> examples = [] {
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
              sessions_examples,
              sign_on_examples,
+             agents_examples,
              spaces_examples,
              budgets_examples,
              space_policies_examples,

@@ -261,6 +261,7 @@ private:
             m_fingerprint = issue.fingerprint;
             return issue.id.text();
         }
+        if (what == "grant") return make_id<identity::AgentGrantTag>(world.clock).text(); // of nobody
         if (what == "fingerprint") return m_fingerprint;
         if (what == "evaluator") {
             must(world.database.execute("DELETE FROM evaluators")); // a project has a hundred at most

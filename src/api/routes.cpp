@@ -6,6 +6,7 @@ namespace hone::api {
 
 std::span<const Route> sessions_routes();
 std::span<const Route> sign_on_routes();
+std::span<const Route> agents_routes();
 std::span<const Route> spaces_routes();
 std::span<const Route> budgets_routes();
 std::span<const Route> space_policies_routes();
@@ -68,6 +69,7 @@ std::span<const Route> routes() {
         for (const auto family : {
                  sessions_routes(),
                  sign_on_routes(),
+                 agents_routes(),
                  spaces_routes(),
                  budgets_routes(),
                  space_policies_routes(),

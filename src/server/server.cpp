@@ -376,7 +376,7 @@ Result<> Server::open_edge() {
             kept[project].insert(kept[project].end(), traces.begin(), traces.end());
         return kept;
     });
-    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, m_identities->sign_on);
+    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, *m_identities);
 
     net::ServerOptions options = edge_options();
     const auto proxy_header =
