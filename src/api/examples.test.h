@@ -39,6 +39,7 @@
 #include "api/families/team/budgets.examples.test.h"
 #include "api/families/team/keys.examples.test.h"
 #include "api/families/team/projects.examples.test.h"
+#include "api/families/team/roles.examples.test.h"
 #include "api/families/team/server.examples.test.h"
 #include "api/families/team/sessions.examples.test.h"
 #include "api/families/team/sign_on.examples.test.h"
@@ -68,6 +69,7 @@ inline const std::vector<Example> examples = [] {
              sign_on_examples,
              agents_examples,
              spaces_examples,
+             roles_examples,
              budgets_examples,
              space_policies_examples,
              projects_examples,

@@ -375,6 +375,16 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"member", "invites"}) == "GET /v1/spaces/space_1/invites?limit=100 ");
     CHECK(sent({"member", "revoke-invite", "invite_1", "--yes"}) == "DELETE /v1/spaces/space_1/invites/invite_1 ");
     CHECK(sent({"member", "role", "user_1", "admin"}) == R"(PATCH /v1/spaces/space_1/members/user_1 {"role":"admin"})");
+    CHECK(sent({"member", "invite", "a@b.c", "--custom-role", "auditor"}) ==
+          R"(POST /v1/spaces/space_1/invites {"email":"a@b.c","custom_role":"auditor"})");
+    CHECK(sent({"role", "list"}) == "GET /v1/spaces/space_1/roles?limit=100 ");
+    CHECK(sent({"role", "create", "auditor", "--permission", "audit_read", "--permission", "run_read"}) ==
+          R"(POST /v1/spaces/space_1/roles {"name":"auditor","permissions":["audit_read","run_read"]})");
+    CHECK(sent({"role", "update", "auditor", "--permission", "run_read"}) ==
+          R"(PATCH /v1/spaces/space_1/roles/auditor {"permissions":["run_read"]})");
+    CHECK(sent({"role", "give", "auditor", "user_1"}) ==
+          R"(PATCH /v1/spaces/space_1/members/user_1 {"custom_role":"auditor"})");
+    CHECK(sent({"role", "delete", "auditor", "--yes"}) == "DELETE /v1/spaces/space_1/roles/auditor ");
     CHECK(sent({"member", "remove", "user_1", "--yes"}) == "DELETE /v1/spaces/space_1/members/user_1 ");
     CHECK(sent({"user", "update", "user_1", "--disabled", "true"}) == R"(PATCH /v1/users/user_1 {"disabled":true})");
     CHECK(sent({"user", "logins", "--user", "user_1"}) == "GET /v1/login_sessions?user=user_1&limit=100 ");

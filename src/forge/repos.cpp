@@ -346,6 +346,14 @@ Result<> Repos::fetched(const RepoId& id, const Fetched& fetched) {
     return {};
 }
 
+Result<std::map<std::string, int64_t>> Repos::bytes_by_space() const {
+    std::map<std::string, int64_t> bytes;
+    for (const auto& row :
+         TRY(m_database.query("SELECT space_id, CAST(SUM(bytes) AS BIGINT) FROM repos GROUP BY space_id")))
+        bytes[row.text(0)] = row.integer(1);
+    return bytes;
+}
+
 Result<> Repos::fetch_failed(const RepoId& id, const std::string& why) {
     std::string error = repair_utf8(truncate_utf8(why, longest_error));
     std::erase(error, '\0');

@@ -60,6 +60,12 @@ public:
     virtual void run_changed(const RunId& run) = 0;
 };
 
+// A thread and the space that it belongs to.
+struct KeptThread {
+    std::string space;
+    std::string thread;
+};
+
 // How long a finished session takes follow-ups: its thread volume is kept so long.
 constexpr Duration follow_up_window = std::chrono::hours(24 * 30);
 
@@ -102,6 +108,9 @@ public:
     Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
     // A new session that continues a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+
+    // Threads of all spaces, also those whose volumes were removed meanwhile.
+    Result<std::vector<KeptThread>> kept_threads() const;
 
     // --- facts for the triggers that start runs, without a caller ---------------------------------------------------
     // Runs of an automation that are not over; within a transaction without the one that it has just written.

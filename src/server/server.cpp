@@ -347,6 +347,8 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
+    m_storage.emplace(
+        StorageParts{m_clock, *m_access, *m_spans, m_workers->runs(), m_repositories->repos(), m_config.data_dir});
     m_api.emplace(api::Services{.access = *m_access,
                                 .clock = m_clock,
                                 .installation = *this,

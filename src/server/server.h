@@ -19,6 +19,7 @@
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
 #include "server/reviews.h"
+#include "server/storage.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
 #include "sql/directory_lock.h"
@@ -73,6 +74,9 @@ private:
     std::string metrics() const override;
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+    Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
+        return m_storage->rows(caller);
+    }
     void wake_duties() override { m_sweeper->wake(); }
     bool sends_mail() const override { return m_account_mail && m_account_mail->is_possible(); }
     void send_password_reset(const access::PasswordReset& reset) override { m_account_mail->send(reset); }
@@ -117,6 +121,7 @@ private:
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<MonitorDuties> m_monitors;
+    std::optional<Storage> m_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

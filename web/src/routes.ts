@@ -389,6 +389,13 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "key" },
     installation_permission: "user_manage",
   },
+  {
+    path: "/installation/storage",
+    title: "Storage",
+    page: settings("Storage"),
+    nav: { group: "installation", icon: "server" },
+    installation_permission: "user_manage",
+  },
   { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },
   {
     path: "/account",

@@ -46,8 +46,9 @@ Result<AgentCaller> authenticate_agent(sql::Database& database, const Clock& clo
     const auto wrong = [] { return unauthorized("the token is unknown, expired or revoked"); };
     if (!is_agent_token(token) || token.size() != agent_start.size() + 43) return wrong();
     const auto rows = TRY(database.query(
-        "SELECT k.id, k.name, k.space_id, k.scopes, k.grant_id, u.id, u.installation_owner, m.role FROM api_keys k JOIN "
-        "users u ON u.id = k.user_id LEFT JOIN members m ON m.user_id = u.id AND m.space_id = k.space_id WHERE "
+        "SELECT k.id, k.name, k.space_id, k.scopes, k.grant_id, u.id, u.installation_owner, m.role, r.name, "
+        "r.permissions FROM api_keys k JOIN users u ON u.id = k.user_id LEFT JOIN members m ON m.user_id = u.id AND "
+        "m.space_id = k.space_id LEFT JOIN custom_roles r ON r.id = m.custom_role WHERE "
         "k.key_hash = ? AND k.grant_id IS NOT NULL AND k.revoked_at IS NULL AND k.expires_at > ? AND u.disabled = 0",
         to_hex(crypto::hash(token)), clock.now()));
     if (rows.empty()) return wrong();
@@ -64,7 +65,7 @@ Result<AgentCaller> authenticate_agent(sql::Database& database, const Clock& clo
     caller.user = row.id<UserTag>(5);
     caller.scope = scope.value();
     found.grant = row.text(4);
-    const auto role = row.is_null(7) ? std::nullopt : parse_enum<Role>(row.text(7));
+    const auto role = row.is_null(7) ? std::nullopt : held_role_of(row, 7, 8, 9);
     // The rights of an installation owner beyond the space stay with the person.
     if (row.flag(6))
         caller.roles.emplace(row.id<SpaceTag>(2), Role::owner);
@@ -74,8 +75,9 @@ Result<AgentCaller> authenticate_agent(sql::Database& database, const Clock& clo
         return wrong();
     caller.peer = std::move(peer);
     caller.request_id = std::move(request_id);
-    TRY(database.execute("UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)",
-                         clock.now(), caller.key, clock.now() - std::chrono::minutes(1)));
+    TRY(database.execute(
+        "UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)", clock.now(),
+        caller.key, clock.now() - std::chrono::minutes(1)));
     return found;
 }
 

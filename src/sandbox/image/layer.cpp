@@ -164,6 +164,7 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     }
     TRY(remove_tree(directory + "/work"));
     TRY(write_file(directory + "/log", outcome.log));
+    TRY(write_file(directory + "/space", preparation.space));
     TRY(sync_file_system(directory));
     if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
     prepared.built = true;
@@ -191,6 +192,20 @@ Result<bool> remove_layer(const Store& store, const std::string& key) {
     TRY(store.discard(path));
     ::unlink((path + ".lock").c_str());
     return true;
+}
+
+std::vector<LayerSize> layer_sizes(const Store& store) {
+    std::vector<LayerSize> sizes;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(store.layers().c_str()), ::closedir);
+    while (const dirent* entry = stream ? ::readdir(stream.get()) : nullptr) {
+        const std::string path = store.layers() + "/" + entry->d_name;
+        if (entry->d_name[0] == '.' || !file_exists(path + "/upper")) continue;
+        const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!opened.is_open()) continue; // removed just now
+        auto space = read_file(path + "/space", 200);
+        sizes.push_back({space.ok() ? std::move(space).value() : "", measure_tree(opened.get(), INT64_MAX).bytes});
+    }
+    return sizes;
 }
 
 Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes) {

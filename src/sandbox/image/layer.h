@@ -69,6 +69,12 @@ void discard_obsolete_layers(const Store& store);
 // False: it is in use. One that is not there counts as removed.
 Result<bool> remove_layer(const Store& store, const std::string& key);
 
+struct LayerSize {
+    std::string space; // empty: built before the space was recorded
+    int64_t bytes = 0;
+};
+std::vector<LayerSize> layer_sizes(const Store& store);
+
 struct LayerGarbage {
     int64_t removed = 0;
     int64_t kept = 0;

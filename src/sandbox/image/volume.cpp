@@ -224,6 +224,15 @@ Result<> Volumes::remove(const std::string& thread) const {
     return {};
 }
 
+int64_t Volumes::bytes(const std::string& thread) const {
+    const auto path = this->path(thread);
+    if (!path.ok()) return 0;
+    struct stat image {};
+    if (::stat((path.value() + ".ext4").c_str(), &image) == 0) return image.st_blocks * int64_t{512};
+    const Fd files(::open((path.value() + ".files").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return files.is_open() ? measure_tree(files.get(), INT64_MAX).bytes : 0;
+}
+
 Result<int64_t> Volumes::expire(Time before) const {
     int64_t removed = 0;
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(m_store.threads().c_str()), ::closedir);

@@ -45,6 +45,8 @@ public:
     Result<> fork(const std::string& from, const std::string& to) const;
     // Missing is fine.
     Result<> remove(const std::string& thread) const;
+    // What its files take on disk; 0 when there are none.
+    int64_t bytes(const std::string& thread) const;
     // Removes volumes not used since `before`; returns how many.
     Result<int64_t> expire(Time before) const;
     // Regular files of an unused volume, through a read-only view that follows no link.
