@@ -3,11 +3,11 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/messages/message_json.h"
+#include "telemetry/messages/names.h"
 #include "telemetry/span/attribute_json.h"
 #include "telemetry/span/convention.h"
 #include "telemetry/span/conversation.h"
-#include "telemetry/span/message_json.h"
-#include "telemetry/span/names.h"
 #include "telemetry/span/usage.h"
 
 #include <algorithm>

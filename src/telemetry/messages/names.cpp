@@ -1,4 +1,4 @@
-#include "telemetry/span/names.h"
+#include "telemetry/messages/names.h"
 
 #include "base/text.h"
 
