@@ -321,9 +321,9 @@ void complete_names(Draft& draft) {
 
 // Instrumentations of models and agents: what they send without a kind is a step of an agent or an event of one.
 bool is_agent_scope(std::string_view scope) {
-    for (const std::string_view start : {"openinference.", "@arizeai/openinference", "@traceloop/", "traceloop.",
-                                         "langfuse", "langsmith", "mlflow.", "@mastra/", "@voltagent/", "genkit",
-                                         "gcp.vertex.agent", "pydantic-ai", "autogen", "com.anthropic."})
+    for (const std::string_view start :
+         {"openinference.", "@arizeai/openinference", "@traceloop/", "traceloop.", "langfuse", "langsmith", "mlflow.",
+          "@mastra/", "@voltagent/", "genkit", "gcp.vertex.agent", "pydantic-ai", "autogen", "com.anthropic."})
         if (scope.starts_with(start)) return true;
     return false;
 }
