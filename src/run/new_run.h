@@ -22,7 +22,7 @@ struct Runs::New {
     std::shared_ptr<const SecretValues> secrets{}; // of settings that came with the request; shared: a New is copied
     std::vector<std::string> files{};              // ids of uploads
     std::optional<RunId> files_of{};               // a rerun gets the files of this run
-    bool has_window = false;                       // the worker is told the data window
+    bool has_window = false;                       // the prompt has the data window
 };
 
 // Whether all messages of a run are of this person, as far as its rights say.

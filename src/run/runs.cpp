@@ -58,8 +58,8 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
-std::string told_window(bool is_told, const Manifest& manifest) {
-    if (!is_told || !manifest.data_to) return {};
+std::string window_text(bool is_given, const Manifest& manifest) {
+    if (!is_given || !manifest.data_to) return {};
     const std::string from = manifest.data_from ? " from " + to_text(*manifest.data_from) : "";
     return "\n\nUse only data" + from + " until " + to_text(*manifest.data_to) + ".";
 }
@@ -235,7 +235,7 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
             wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
         TRY(transaction.execute("INSERT INTO run_files (run_id, space_id, thread, trace_id) VALUES (?, ?, ?, ?)", id,
                                 wanted.project.space_id, thread, trace_id));
-        const std::string prompt = manifest.prompt + told_window(wanted.has_window, manifest) +
+        const std::string prompt = manifest.prompt + window_text(wanted.has_window, manifest) +
                                    TRY(take_files(transaction, caller, wanted, id));
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
@@ -261,17 +261,17 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     return find(Caller::system(), id);
 }
 
-// What the worker is told of its files.
+// The part of the prompt about the files.
 Result<std::string> Runs::take_files(sql::Transaction& transaction, const Caller& caller, const New& wanted,
                                      const RunId& id) const {
     if (wanted.files.empty() && !wanted.files_of) return std::string();
     if (m_uploads == nullptr) return unavailable("this server stores no uploads");
     if (wanted.files_of) TRY(m_uploads->copy(transaction, *wanted.files_of, id));
     TRY(m_uploads->attach(transaction, caller, wanted.project.space_id, id, wanted.files));
-    std::string told;
+    std::string list;
     for (const auto& row : TRY(transaction.query("SELECT path, bytes FROM uploads WHERE run_id = ? ORDER BY id", id)))
-        told += "\n- " + row.text(0) + " (" + std::to_string(row.integer(1)) + " bytes)";
-    return told.empty() ? told : "\n\nFiles that were uploaded for you are in /workspace:" + told;
+        list += "\n- " + row.text(0) + " (" + std::to_string(row.integer(1)) + " bytes)";
+    return list.empty() ? list : "\n\nFiles that were uploaded for you are in /workspace:" + list;
 }
 
 void Runs::notify(const RunId& run) const {

@@ -38,9 +38,11 @@ struct StartRun {
         Field{"priority", &StartRun::priority, "Runs with a higher priority start first; -10 to 10."},
         Field{"files", &StartRun::files, "Ids of uploads: they are in the workspace before the first turn."},
         Field{"skills", &StartRun::skills, "Ids of skills for this run, besides those of the preset."},
-        Field{"data_from", &StartRun::data_from, "The worker is told to use spans that started at or after this time."},
-        Field{"data_to", &StartRun::data_to,
-              "The worker is told to use spans that started before this time; the time of the start if not given."},
+        Field{"data_from", &StartRun::data_from,
+              "The prompt limits the worker to spans that started at or after this time."},
+        Field{
+            "data_to", &StartRun::data_to,
+            "The prompt limits the worker to spans that started before this time; the time of the start if not given."},
     };
 };
 

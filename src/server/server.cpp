@@ -281,10 +281,10 @@ Result<> Server::open_improvement() {
 }
 
 Result<> Server::open_storage() {
+    const std::string server = TRY(Workers::server_name(*m_database, m_config.data_dir, m_clock));
+    const run::StorageLimits limits = TRY(storage_limits(m_config));
     m_storage = TRY(StorageDuty::open({*m_database, m_clock, *m_access, m_workers->runs(), *m_repositories,
-                                       m_sandboxes.get(), *m_spans, *m_vault, m_config.data_dir,
-                                       TRY(Workers::server_name(*m_database, m_config.data_dir, m_clock)),
-                                       TRY(storage_limits(m_config))}));
+                                       m_sandboxes.get(), *m_spans, *m_vault, m_config.data_dir, server, limits}));
     return {};
 }
 

@@ -22,7 +22,7 @@ std::string last_part(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-// The type is what the content is; of text, what its name says.
+// The type is what the content is; of text, what its name ends in.
 Result<std::string> sniff(int file, const std::string& name) {
     std::string head(sniffed_bytes, '\0');
     const ssize_t got = ::pread(file, head.data(), head.size(), 0);

@@ -141,7 +141,7 @@ Result<> Storage::step() {
     return {};
 }
 
-// A kind that fails is reported and tried again in an hour; the others go on.
+// A kind that fails is reported and retried in an hour; the others continue.
 Result<std::vector<Collection>> Storage::collect_all() {
     m_collected = m_parts.clock.steady();
     std::vector<Collection> done;
@@ -169,7 +169,10 @@ Result<std::vector<Collection>> Storage::collect_all() {
 
 Result<Storage::Removed> Storage::collect_kind(StorageKind kind) {
     Removed all;
-    for (const Stored& one : surplus(TRY(list(kind)), limits_of(kind), disk().bytes, m_parts.clock.now())) {
+    KeepLimits limits = limits_of(kind);
+    if (kind == StorageKind::runs) limits.count.reset(); // of each space: list_runs applies it
+    const std::vector<Stored> stored = TRY(list(kind));
+    for (const Stored& one : surplus(stored, limits, disk().bytes, m_parts.clock.now())) {
         const auto bytes = TRY(remove(kind, one));
         if (!bytes) continue;
         ++all.count;

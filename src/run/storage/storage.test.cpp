@@ -156,7 +156,7 @@ TEST_CASE("deleting a run, a project or a space deletes its files") {
     });
 }
 
-TEST_CASE("artifacts beyond their bytes go, the oldest first, but not while a person is asked about them") {
+TEST_CASE("artifacts beyond their bytes go, the oldest first, but not while they wait for a review") {
     for_each_yard([](World& world, Yard& yard) {
         const Run run = start_in(yard, world.admin, world.space);
         const auto pending = save(yard, run, "pending", false);

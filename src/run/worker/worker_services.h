@@ -69,7 +69,7 @@ struct WorkerServices {
     bool mounts_volumes = true;              // the spawner is root
     forge::Supply* supply = nullptr;         // null: no repositories
     const SpacePolicies* policies = nullptr; // null: none are checked
-    const Uploads* uploads = nullptr;        // null: nobody gives files to runs
+    const Uploads* uploads = nullptr;        // null: runs get no files
 };
 
 } // namespace hone::run

@@ -11,13 +11,13 @@ namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
 
-struct UploadQuery {
+struct WorkspaceUpload {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
-    std::string path;
+    std::optional<std::string> path;
     static constexpr std::tuple fields{
-        Field{"space", &UploadQuery::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"path", &UploadQuery::path, "Path in the workspace: `data/in.csv`; relative, without `..`."},
+        Field{"space", &WorkspaceUpload::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"path", &WorkspaceUpload::path, "Path in the workspace: `data/in.csv`; relative, without `..`."},
     };
 };
 
@@ -43,7 +43,7 @@ constexpr auto enum_names(PreviewAs) {
 
 struct FileQuery {
     static constexpr bool is_query = true;
-    std::string path;
+    std::optional<std::string> path;
     std::optional<PreviewAs> preview;
     static constexpr std::tuple fields{
         Field{"path", &FileQuery::path, "File of the workspace."},
@@ -107,10 +107,10 @@ net::Response serve_download(run::Download download, const std::string& type, bo
 
 } // namespace
 
-Result<One<run::Upload>> upload_file(const Call& call, const UploadQuery& query, const StreamedBody& body) {
+Result<One<run::Upload>> upload_file(const Call& call, const WorkspaceUpload& query, const StreamedBody& body) {
     const auto space = TRY(space_of(call, query.space));
-    return One<run::Upload>{
-        TRY(call.services.run.uploads.receive(call.caller, space, query.path, [&] { return body.reader->read(); }))};
+    return One<run::Upload>{TRY(call.services.run.uploads.receive(call.caller, space, query.path.value_or(""),
+                                                                  [&] { return body.reader->read(); }))};
 }
 
 Result<One<run::Run>> give_files(const Call& call, const GiveFiles& body) {
@@ -125,7 +125,7 @@ Result<List<run::FileEntry>> list_files(const Call& call, const FolderQuery& que
 
 Result<net::Response> get_file(const Call& call, const FileQuery& query) {
     const auto id = TRY(id_in_path<run::RunTag>(call, "run"));
-    run::Download download = TRY(call.services.run.files.download(call.caller, id, query.path));
+    run::Download download = TRY(call.services.run.files.download(call.caller, id, query.path.value_or("")));
     const std::string type = download.media_type;
     if (query.preview) {
         if (!type.starts_with("text/")) return invalid("only text is shown as a page");

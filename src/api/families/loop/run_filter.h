@@ -23,22 +23,21 @@ struct RunQuery {
     std::optional<int64_t> cost_to;
 };
 
-template <class Query>
 constexpr auto run_query_fields() {
     return std::tuple{
-        Field{"space", &Query::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &Query::project, "Id or name of a project: only its runs."},
-        Field{"preset", &Query::preset, "Id of a preset: only its runs."},
-        Field{"automation", &Query::automation, "Id of an automation: only its runs."},
-        Field{"harness", &Query::harness, "Name of a harness: only its runs."},
-        Field{"person", &Query::person, "Name in `started_by`: only runs that this person or key started."},
-        Field{"title", &Query::title, "Text in the title, in any case."},
-        Field{"origin", &Query::origin, "session or automation."},
-        Field{"state", &Query::state, "States, separated by commas: running,waiting."},
-        Field{"after", &Query::after, "Created at or after this time."},
-        Field{"before", &Query::before, "Created before this time."},
-        Field{"cost_from", &Query::cost_from, "Cost at least so many millionths of a US dollar."},
-        Field{"cost_to", &Query::cost_to, "Cost at most so many millionths of a US dollar."},
+        Field{"space", &RunQuery::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"project", &RunQuery::project, "Id or name of a project: only its runs."},
+        Field{"preset", &RunQuery::preset, "Id of a preset: only its runs."},
+        Field{"automation", &RunQuery::automation, "Id of an automation: only its runs."},
+        Field{"harness", &RunQuery::harness, "Name of a harness: only its runs."},
+        Field{"person", &RunQuery::person, "Name in `started_by`: only runs that this person or key started."},
+        Field{"title", &RunQuery::title, "Text in the title, in any case."},
+        Field{"origin", &RunQuery::origin, "session or automation."},
+        Field{"state", &RunQuery::state, "States, separated by commas: running,waiting."},
+        Field{"after", &RunQuery::after, "Created at or after this time."},
+        Field{"before", &RunQuery::before, "Created before this time."},
+        Field{"cost_from", &RunQuery::cost_from, "Cost at least so many millionths of a US dollar."},
+        Field{"cost_to", &RunQuery::cost_to, "Cost at most so many millionths of a US dollar."},
     };
 }
 

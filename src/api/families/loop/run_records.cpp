@@ -19,10 +19,10 @@ constexpr auto enum_names(RunExportFormat) {
 
 struct ExportRuns : RunQuery {
     std::optional<RunExportFormat> format;
-    static constexpr auto fields = std::tuple_cat(
-        run_query_fields<ExportRuns>(), std::tuple{
-                                            Field{"format", &ExportRuns::format, "jsonl (if not given) or csv."},
-                                        });
+    static constexpr auto fields =
+        std::tuple_cat(run_query_fields(), std::tuple{
+                                               Field{"format", &ExportRuns::format, "jsonl (if not given) or csv."},
+                                           });
 };
 
 struct UpdateRun {

@@ -13,12 +13,11 @@ namespace hone::api {
 struct ListRuns : RunQuery {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr auto fields =
-        std::tuple_cat(run_query_fields<ListRuns>(),
-                       std::tuple{
-                           Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-                           Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
-                       });
+    static constexpr auto fields = std::tuple_cat(
+        run_query_fields(), std::tuple{
+                                Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+                                Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
+                            });
 };
 
 struct ListRunEvents {
