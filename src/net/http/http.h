@@ -126,8 +126,7 @@ inline constexpr std::string_view api_content_security_policy = "default-src 'no
 // Own files only, no inline script: for the UI.
 inline constexpr std::string_view ui_content_security_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
-    "'none'";
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 // The value of one cookie out of a Cookie header, without its quotes; empty when absent.
 std::string find_cookie(std::string_view cookie_header, std::string_view name);

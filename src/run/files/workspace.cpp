@@ -20,7 +20,7 @@ using sandbox::kernel::open_beneath;
 
 namespace {
 
-constexpr size_t longest_path = 1000;
+constexpr size_t longest_workspace_path = 1000;
 constexpr size_t longest_part = 255;
 constexpr size_t most_folders = 32;
 
@@ -125,7 +125,7 @@ private:
 
 Result<std::string> checked_workspace_path(std::string_view path) {
     if (path.empty()) return invalid("the path is empty");
-    if (path.size() > longest_path) return invalid("the path is longer than 1,000 bytes");
+    if (path.size() > longest_workspace_path) return invalid("the path is longer than 1,000 bytes");
     if (!is_plain_text(path)) return invalid("the path is not text, or has control characters");
     if (path.front() == '/') return invalid("the path must be relative to the workspace: leave out the first /");
     if (path.find('\\') != std::string_view::npos)

@@ -11,8 +11,8 @@ namespace hone::run {
 
 namespace {
 
-constexpr std::string_view over = "state NOT IN ('queued', 'preparing', 'running', 'waiting')";
-constexpr std::string_view live = "state IN ('queued', 'preparing', 'running', 'waiting')";
+constexpr std::string_view is_ended = "state NOT IN ('queued', 'preparing', 'running', 'waiting')";
+constexpr std::string_view is_live = "state IN ('queued', 'preparing', 'running', 'waiting')";
 constexpr int64_t purge_page = 200;
 
 std::optional<Duration> days(const std::optional<int64_t>& count) {
@@ -28,14 +28,14 @@ Result<std::map<std::string, SpacePolicy>> Storage::policies() const {
 // Runs whose workspace a fork will copy before its first sandbox, or whose secret variables a live rerun uses.
 Result<std::set<std::string>> Storage::origins_of_live() const {
     std::set<std::string> origins;
-    for (const auto& row : TRY(m_parts.database.query("SELECT manifest FROM runs WHERE " + std::string(live)))) {
+    for (const auto& row : TRY(m_parts.database.query("SELECT manifest FROM runs WHERE " + std::string(is_live)))) {
         const auto manifest = json::read<Manifest>(row.text(0));
         if (manifest.ok()) origins.insert(*manifest.value().secret_env_of);
     }
     for (const auto& row :
          TRY(m_parts.database.query("SELECT fork_of FROM runs WHERE fork_of IS NOT NULL AND turns = 0 "
                                     "AND " +
-                                    std::string(live))))
+                                    std::string(is_live))))
         origins.insert(row.text(0));
     return origins;
 }
@@ -43,7 +43,7 @@ Result<std::set<std::string>> Storage::origins_of_live() const {
 Result<std::set<std::string>> Storage::live_or_kept_runs() const {
     std::set<std::string> runs;
     for (const auto& row :
-         TRY(m_parts.database.query("SELECT id FROM runs WHERE kept_by IS NOT NULL OR " + std::string(live))))
+         TRY(m_parts.database.query("SELECT id FROM runs WHERE kept_by IS NOT NULL OR " + std::string(is_live))))
         runs.insert(row.text(0));
     return runs;
 }
@@ -57,7 +57,7 @@ Storage::Listed Storage::list_runs() {
     const auto origins = TRY(origins_of_live());
     const auto policies = TRY(this->policies());
     const auto rows = TRY(m_parts.database.query("SELECT id, space_id, ended_at, created_at, kept_by FROM runs WHERE " +
-                                                 std::string(over) + " ORDER BY space_id, id DESC"));
+                                                 std::string(is_ended) + " ORDER BY space_id, id DESC"));
     const std::optional<int64_t> most = limits_of(StorageKind::runs).count;
     std::vector<Stored> all;
     std::string space;
@@ -79,8 +79,8 @@ Storage::Listed Storage::list_runs() {
 Result<bool> Storage::remove_run(const std::string& id) {
     return m_parts.database.write([&](sql::Transaction& transaction) -> Result<bool> {
         if (TRY(review::has_needed_artifacts(transaction, id))) return false;
-        const int64_t gone =
-            TRY(transaction.execute("DELETE FROM runs WHERE id = ? AND kept_by IS NULL AND " + std::string(over), id));
+        const int64_t gone = TRY(
+            transaction.execute("DELETE FROM runs WHERE id = ? AND kept_by IS NULL AND " + std::string(is_ended), id));
         if (gone > 0) TRY(forget_secrets(transaction, m_parts.vault, id));
         return gone > 0;
     });
@@ -145,7 +145,7 @@ Storage::Listed Storage::list_workspaces() {
     const auto origins = TRY(origins_of_live());
     const auto policies = TRY(this->policies());
     const auto rows = TRY(m_parts.database.query(
-        "SELECT r.id, f.thread, r.space_id, r.ended_at, r.kept_by, CASE WHEN r." + std::string(live) +
+        "SELECT r.id, f.thread, r.space_id, r.ended_at, r.kept_by, CASE WHEN r." + std::string(is_live) +
             " THEN 1 ELSE 0 END FROM runs r JOIN run_files f ON f.run_id = r.id WHERE f.thread <> '' AND f.server = ?",
         m_parts.server));
     for (const auto& row : rows) {
@@ -164,7 +164,7 @@ Storage::Listed Storage::list_workspaces() {
 // From here on the run takes no follow-ups, so nothing waits for the volume.
 Result<bool> Storage::mark_workspace(const std::string& run) {
     const int64_t marked = TRY(m_parts.database.execute(
-        "UPDATE runs SET workspace_removed_at = ? WHERE id = ? AND kept_by IS NULL AND " + std::string(over),
+        "UPDATE runs SET workspace_removed_at = ? WHERE id = ? AND kept_by IS NULL AND " + std::string(is_ended),
         m_parts.clock.now(), run));
     return marked > 0;
 }
