@@ -19,7 +19,8 @@
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
 #include "server/reviews.h"
-#include "server/storage.h"
+#include "server/space_storage.h"
+#include "server/storage_duty.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
 #include "sql/directory_lock.h"
@@ -56,6 +57,7 @@ private:
     Result<> open_repositories();
     Result<> open_workers();
     Result<> open_improvement();
+    Result<> open_storage();
     Result<> open_edge();
     Result<> open_otlp();
     Result<> open_otlp_http();
@@ -75,9 +77,12 @@ private:
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
     Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
-        return m_storage->rows(caller);
+        return m_space_storage->rows(caller);
     }
-    void wake_duties() override { m_sweeper->wake(); }
+    void wake_duties() override {
+        m_sweeper->wake();
+        m_storage->wake();
+    }
     bool sends_mail() const override { return m_account_mail && m_account_mail->is_possible(); }
     void send_password_reset(const access::PasswordReset& reset) override { m_account_mail->send(reset); }
 
@@ -115,13 +120,14 @@ private:
     std::unique_ptr<Workers> m_workers;
     std::unique_ptr<ReviewDuties> m_reviews;
     std::optional<run::Outputs> m_outputs;
+    std::unique_ptr<StorageDuty> m_storage;
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<MonitorDuties> m_monitors;
-    std::optional<Storage> m_storage;
+    std::optional<SpaceStorageRows> m_space_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

@@ -166,6 +166,14 @@ export const routes: Route[] = [
     permission: "run_read",
   },
   {
+    path: "/s/:space/history",
+    title: "Run history",
+    page: runs("History"),
+    under: "/s/:space/swarm",
+    permission: "run_read",
+    range: "30d",
+  },
+  {
     path: "/s/:space/automations",
     title: "Automations",
     page: loop("Automations"),
@@ -362,6 +370,13 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "server", keys: "g i" },
   },
   {
+    path: "/installation/storage",
+    title: "Storage",
+    page: settings("Storage"),
+    nav: { group: "installation", icon: "database" },
+    installation_permission: "user_manage",
+  },
+  {
     path: "/installation/spaces",
     title: "Spaces",
     page: settings("Spaces"),
@@ -387,13 +402,6 @@ export const routes: Route[] = [
     title: "Logins",
     page: settings("Logins"),
     nav: { group: "installation", icon: "key" },
-    installation_permission: "user_manage",
-  },
-  {
-    path: "/installation/storage",
-    title: "Storage",
-    page: settings("Storage"),
-    nav: { group: "installation", icon: "server" },
     installation_permission: "user_manage",
   },
   { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },

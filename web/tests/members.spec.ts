@@ -147,7 +147,7 @@ test("an owner composes a role, gives it to a member, and it counts immediately"
 
 test("owners of the installation see the storage of each space", async ({ page }) => {
   await page.goto("/installation/storage");
-  const table = page.getByRole("table", { name: "Storage" });
+  const table = page.getByRole("table", { name: "Storage by space" });
   await expect(table.getByRole("row").filter({ hasText: "default" })).toBeVisible();
   await expect(table.getByRole("row").filter({ hasText: "No space" })).toContainText(/[KMG]i?B/);
 });

@@ -16,8 +16,8 @@ struct NewAgentKey {
     Time expires_at{};
 };
 
-// The token itself. In a transaction of others. A grant has one: an older one ends. unauthorized when its user is disabled
-// or no longer a member, or when a person revoked the older one.
+// The token itself. In a transaction of others. A grant has one: an older one ends. unauthorized when its user is
+// disabled or no longer a member, or when a person revoked the older one.
 Result<std::string> create_agent_key(sql::Transaction& transaction, const Clock& clock, const NewAgentKey& wanted);
 Result<> end_agent_key(sql::Transaction& transaction, const std::string& grant);
 

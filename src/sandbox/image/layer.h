@@ -69,11 +69,13 @@ void discard_obsolete_layers(const Store& store);
 // False: it is in use. One that is not there counts as removed.
 Result<bool> remove_layer(const Store& store, const std::string& key);
 
-struct LayerSize {
-    std::string space; // empty: built before the space was recorded
+struct StoredLayer {
+    std::string key;
+    std::string space; // empty: built before it was recorded
+    Time used{};
     int64_t bytes = 0;
 };
-std::vector<LayerSize> layer_sizes(const Store& store);
+Result<std::vector<StoredLayer>> stored_layers(const Store& store);
 
 struct LayerGarbage {
     int64_t removed = 0;

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "sandbox/image/volume.h"
 #include "sandbox/local/slot_pool.h"
 #include "sandbox/shim/protocol.h"
 #include "sandbox/shim/spawner.h"
@@ -294,6 +295,10 @@ public:
         std::vector<Fd> none;
         const SpawnerReply reply = TRY(exchange_locked(request, none));
         return reply.count.value_or(0);
+    }
+
+    Result<Fd> mount_volume(int image) override {
+        return m_options.launcher ? m_options.launcher->mount(image) : mount_for_reading(image);
     }
 
 private:

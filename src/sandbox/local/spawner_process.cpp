@@ -1,5 +1,6 @@
 #include "sandbox/local/spawner_process.h"
 
+#include "sandbox/image/volume.h"
 #include "sandbox/wall/program.h"
 
 #include <array>
@@ -56,27 +57,39 @@ Result<pid_t> execute_spawner(const std::string& program, const std::string& dat
     return execute_role(program, data_directory, socket, false);
 }
 
-Result<Launcher> Launcher::open(const std::string& data_directory) {
+Result<std::unique_ptr<Launcher>> Launcher::open(const std::string& data_directory) {
     auto [ours, theirs] = TRY(Channel::make_pair());
     const pid_t pid = TRY(execute_role("", data_directory, theirs.descriptor(), true));
-    return Launcher(std::move(ours), pid);
-}
-
-Launcher::Launcher(Launcher&& other) noexcept : m_channel(std::move(other.m_channel)), m_pid(other.m_pid) {
-    other.m_pid = 0;
+    return std::unique_ptr<Launcher>(new Launcher(std::move(ours), pid));
 }
 
 Launcher::~Launcher() {
-    m_channel.close();
+    {
+        const Lock lock(m_mutex);
+        m_channel.close();
+    }
     if (m_pid > 0) ::waitpid(m_pid, nullptr, 0);
 }
 
-Result<> Launcher::start_spawner(int socket) {
-    TRY(m_channel.send("start", std::array{socket}));
-    auto reply = m_channel.receive();
+Result<Message> Launcher::request(std::string_view act, int descriptor) {
+    const Lock lock(m_mutex);
+    const std::array descriptors{descriptor};
+    auto sent = m_channel.send(act, descriptors);
+    auto reply = sent.ok() ? m_channel.receive() : Result<Message>(sent.error());
     if (!reply.ok()) return unavailable("the launcher of sandboxes ended; restart the server");
-    if (!reply.value().text.empty()) return unavailable("the spawner was not started: " + reply.value().text);
+    if (!reply.value().text.empty()) return unavailable(reply.value().text);
+    return reply;
+}
+
+Result<> Launcher::start_spawner(int socket) {
+    TRY(request("start", socket));
     return {};
+}
+
+Result<Fd> Launcher::mount(int image) {
+    Message reply = TRY(request("mount", image));
+    if (reply.descriptors.size() != 1) return corrupt("the launcher sent no mount");
+    return std::move(reply.descriptors[0]);
 }
 
 void run_launcher(const std::string& data_directory, Channel server) {
@@ -87,13 +100,21 @@ void run_launcher(const std::string& data_directory, Channel server) {
         if (!message.ok()) break;
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
         }
-        std::string problem = "one socket is needed";
-        if (message.value().descriptors.size() == 1) {
-            const auto started = execute_spawner("", data_directory, message.value().descriptors[0].get());
-            problem = started.ok() ? "" : started.error().message;
+        std::string problem = "the request has no descriptor, or is not known";
+        Fd mounted;
+        const bool has_one = message.value().descriptors.size() == 1;
+        const int descriptor = has_one ? message.value().descriptors[0].get() : -1;
+        if (has_one && message.value().text == "start") {
+            const auto started = execute_spawner("", data_directory, descriptor);
+            problem = started.ok() ? "" : "the spawner was not started: " + started.error().message;
+        } else if (has_one && message.value().text == "mount") {
+            auto made = mount_for_reading(descriptor);
+            problem = made.ok() ? "" : made.error().message;
+            if (made.ok()) mounted = std::move(made).value();
         }
-        message.value().descriptors.clear();
-        if (!server.send(problem).ok()) break;
+        std::vector<int> reply;
+        if (mounted.is_open()) reply.push_back(mounted.get());
+        if (!server.send(problem, reply).ok()) break;
     }
     server.close();
     while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {

@@ -3,8 +3,10 @@
 // gets another spawner when one ends. One thread; Launcher: any thread, one at a time.
 #pragma once
 
+#include "base/mutex.h"
 #include "sandbox/wall/channel.h"
 
+#include <memory>
 #include <string>
 #include <sys/types.h>
 
@@ -16,17 +18,19 @@ Result<pid_t> execute_spawner(const std::string& program, const std::string& dat
 
 class Launcher {
 public:
-    static Result<Launcher> open(const std::string& data_directory);
-    Launcher(Launcher&& other) noexcept;
-    Launcher& operator=(Launcher&&) = delete;
+    static Result<std::unique_ptr<Launcher>> open(const std::string& data_directory);
     ~Launcher(); // waits for it and for the spawners, which end when their servers do
 
     // The spawner serves the other end of `socket`.
     Result<> start_spawner(int socket);
+    // As mount_for_reading (volume.h), by the launcher.
+    Result<Fd> mount(int image);
 
 private:
     Launcher(Channel channel, pid_t pid) : m_channel(std::move(channel)), m_pid(pid) {}
-    Channel m_channel;
+    Result<Message> request(std::string_view act, int descriptor);
+    Mutex m_mutex;
+    Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_pid = 0;
 };
 

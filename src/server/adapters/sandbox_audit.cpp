@@ -42,7 +42,7 @@ Result<std::unique_ptr<sandbox::Provider>> open_sandboxes(const std::string& dat
     options.data_directory = data_dir;
     options.ready = static_cast<size_t>(ready);
     if (::geteuid() == 0) {
-        options.launcher = std::make_shared<sandbox::Launcher>(TRY(sandbox::Launcher::open(data_dir)));
+        options.launcher = TRY(sandbox::Launcher::open(data_dir));
         TRY(sandbox::drop_unneeded_capabilities());
     }
     auto opened = sandbox::open_local_provider(options);

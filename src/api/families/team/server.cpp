@@ -105,7 +105,7 @@ using enum access::Permission;
 const Route server_table[] = {
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
     route<list_licenses>("GET", "/v1/licenses", login, "Libraries that are part of Hone, and their licenses."),
-    route<list_storage>("GET", "/v1/storage", need(user_manage), "Disk used by each space."),
+    route<list_storage>("GET", "/v1/storage/spaces", need(user_manage), "Disk used by each space."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),
                       "A backup of the database, spans and evals, for `hone restore`.")
         .raw("application/zstd"),

@@ -137,7 +137,7 @@ Result<json::Value> policy_value(const std::string& text, PolicyValue kind) {
 }
 
 Result<> show_storage(Context& context) {
-    return show_list(context, "/v1/storage", {},
+    return show_list(context, "/v1/storage/spaces", {},
                      {{.title = "space", .field = "space_name", .absent = "(none)"},
                       {.title = "total", .field = "total_bytes", .kind = Kind::bytes},
                       {.title = "spans", .field = "spans", .kind = Kind::count},

@@ -1,4 +1,4 @@
-#include "server/storage.h"
+#include "server/space_storage.h"
 
 #include "base/log.h"
 #include "sandbox/image/layer.h"
@@ -32,7 +32,7 @@ int64_t bytes_below(const std::string& directory) {
 
 using BySpace = std::map<std::string, api::SpaceStorage>;
 
-void add_traces(BySpace& spaces, const StorageParts& parts, const std::map<std::string, std::string>& projects) {
+void add_traces(BySpace& spaces, const SpaceStorageParts& parts, const std::map<std::string, std::string>& projects) {
     const auto uses = parts.spans.retention.disk_use();
     if (!uses.ok()) { // the other numbers are still worth showing
         log(Level::warning, "storage of traces not measured", {{"why", uses.error().message}});
@@ -46,18 +46,20 @@ void add_traces(BySpace& spaces, const StorageParts& parts, const std::map<std::
     }
 }
 
-void add_sandboxes(BySpace& spaces, const StorageParts& parts, const std::vector<run::KeptThread>& threads) {
+void add_sandboxes(BySpace& spaces, const SpaceStorageParts& parts, const std::vector<run::KeptThread>& threads) {
     const auto store = sandbox::Store::open(parts.data_directory);
     if (!store.ok()) return; // this machine has no sandboxes
     const sandbox::Volumes volumes(store.value(), ::geteuid() == 0);
-    for (const run::KeptThread& kept : threads) spaces[kept.space].threads_bytes += volumes.bytes(kept.thread);
-    for (const sandbox::LayerSize& layer : sandbox::layer_sizes(store.value()))
-        spaces[layer.space].layers_bytes += layer.bytes;
+    for (const run::KeptThread& kept : threads)
+        if (const auto bytes = volumes.bytes(kept.thread); bytes.ok())
+            spaces[kept.space].threads_bytes += bytes.value();
+    if (const auto layers = sandbox::stored_layers(store.value()); layers.ok())
+        for (const sandbox::StoredLayer& layer : layers.value()) spaces[layer.space].layers_bytes += layer.bytes;
 }
 
 } // namespace
 
-Result<std::vector<api::SpaceStorage>> Storage::rows(const access::Caller& caller) {
+Result<std::vector<api::SpaceStorage>> SpaceStorageRows::rows(const access::Caller& caller) {
     TRY(caller.require(access::Permission::user_manage));
     const Lock lock(m_mutex);
     const Time now = m_parts.clock.now();
@@ -66,7 +68,7 @@ Result<std::vector<api::SpaceStorage>> Storage::rows(const access::Caller& calle
     return m_last;
 }
 
-Result<std::vector<api::SpaceStorage>> Storage::measure() const {
+Result<std::vector<api::SpaceStorage>> SpaceStorageRows::measure() const {
     BySpace spaces;
     add_traces(spaces, m_parts, TRY(m_parts.access.projects.spaces()));
     for (const auto& [space, bytes] : TRY(m_parts.run.artifacts.bytes_by_space()))

@@ -11,7 +11,7 @@
 
 namespace hone::server {
 
-struct StorageParts {
+struct SpaceStorageParts {
     const Clock& clock;
     access::Access& access;
     telemetry::Spans& spans;
@@ -20,16 +20,16 @@ struct StorageParts {
     std::string data_directory;
 };
 
-class Storage {
+class SpaceStorageRows {
 public:
-    explicit Storage(StorageParts parts) : m_parts(std::move(parts)) {}
+    explicit SpaceStorageRows(SpaceStorageParts parts) : m_parts(std::move(parts)) {}
     // For installation owners.
     Result<std::vector<api::SpaceStorage>> rows(const access::Caller& caller);
 
 private:
     Result<std::vector<api::SpaceStorage>> measure() const;
 
-    const StorageParts m_parts;
+    const SpaceStorageParts m_parts;
     Mutex m_mutex;
     std::vector<api::SpaceStorage> m_last GUARDED_BY(m_mutex); // empty: not measured yet
 };
