@@ -53,6 +53,9 @@ export interface Draft {
   init_script: string;
   init_failure: string;
   init_seconds: string;
+  setup: string;
+  packages: PackageKind[];
+  setup_hosts: string;
   env: string;
   secret_env: string;
   memory: string;
@@ -68,9 +71,14 @@ export interface Draft {
   tokens: string;
   dollars: string;
   soft_percent: string;
+  steps: string;
+  turns: string;
   capture: Settings["capture"];
   review: ReviewDraft;
 }
+
+export const package_kinds = ["npm", "pypi", "debian", "crates", "go", "maven"] as const;
+export type PackageKind = (typeof package_kinds)[number];
 
 export const output_kinds = ["investigation", "labels", "file", "branch"] as const;
 export type OutputKind = (typeof output_kinds)[number];
@@ -157,6 +165,9 @@ export function draft_of(preset: { name: string; description: string; settings: 
     init_script: sandbox?.init_script ?? "",
     init_failure: sandbox?.init_failure ?? "abort",
     init_seconds: String(sandbox?.init_seconds ?? 120),
+    setup: sandbox?.setup ?? "",
+    packages: sandbox?.packages ?? [],
+    setup_hosts: sandbox?.setup_hosts.join("\n") ?? "",
     env: env_text(sandbox?.env),
     secret_env: env_text(sandbox?.secret_env),
     memory: byte_size(sandbox?.memory_bytes ?? 2 ** 31),
@@ -177,6 +188,8 @@ export function draft_of(preset: { name: string; description: string; settings: 
     tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
     dollars: limit_text(settings?.budget.cost_micro_usd, micro),
     soft_percent: String(settings?.budget.soft_percent ?? 80),
+    steps: settings?.budget.steps ? String(settings.budget.steps) : "",
+    turns: settings?.budget.turns ? String(settings.budget.turns) : "",
     capture: settings?.capture ?? "full",
     review: review_draft(settings?.review),
   };
@@ -199,7 +212,7 @@ export function problem_of(draft: Draft): string | null {
   ];
   for (const [name, text] of numbers)
     if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number greater than 0.`;
-  for (const text of [draft.tokens, draft.dollars])
+  for (const text of [draft.tokens, draft.dollars, draft.steps, draft.turns])
     if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number greater than 0, or empty.";
   const is_variable = (line: string) => /^[A-Za-z_][A-Za-z0-9_]*=/.test(line);
   const wrong = lines(draft.env).find((line) => !is_variable(line));
@@ -246,6 +259,9 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       init_script: draft.init_script,
       init_failure: draft.init_failure,
       init_seconds: whole(draft.init_seconds),
+      setup: draft.setup.trim(),
+      packages: draft.packages,
+      setup_hosts: lines(draft.setup_hosts),
       env: env_of(draft.env),
       secret_env: env_of(draft.secret_env),
       memory_bytes: size_of(draft.memory, before?.sandbox.memory_bytes),
@@ -264,6 +280,8 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       tokens: draft.tokens.trim() === "" ? null : whole(draft.tokens),
       cost_micro_usd: read_limit(draft.dollars, micro),
       soft_percent: whole(draft.soft_percent),
+      steps: draft.steps.trim() === "" ? null : whole(draft.steps),
+      turns: draft.turns.trim() === "" ? null : whole(draft.turns),
     },
     capture: draft.capture,
     review: policy_of(draft.review, before?.review),
