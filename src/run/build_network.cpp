@@ -4,7 +4,13 @@
 #include "run/worker/network.h"
 #include "sandbox/image/tree.h"
 
+#include <filesystem>
+
 namespace hone::run {
+
+namespace {
+constexpr std::string_view build_prefix = "build-"; // no run's folder begins with it
+}
 
 // One sandbox's network, with the folder that it sees as /hone.
 class BrokeredBuild final : public sandbox::BuildNetwork {
@@ -15,7 +21,7 @@ public:
           m_run(std::move(run)),
           m_settings(std::move(settings)),
           m_id(m_run.text() + "/build-" + make_ulid(networks.m_clock.now())),
-          m_folder(networks.m_directory + "/build-" + m_id.substr(m_id.rfind('-') + 1)) {}
+          m_folder(networks.m_directory + "/" + std::string(build_prefix) + m_id.substr(m_id.rfind('-') + 1)) {}
     ~BrokeredBuild() override {
         m_networks.m_broker.detach(m_id);
         (void)sandbox::remove_tree(m_folder);
@@ -70,6 +76,13 @@ sandbox::MakeBuildNetwork BuildNetworks::of(const access::SpaceId& space, const 
         std::unique_ptr<sandbox::BuildNetwork> made = std::move(build);
         return made;
     };
+}
+
+void BuildNetworks::remove_leftovers() const {
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(m_directory, failed))
+        if (entry.path().filename().string().starts_with(build_prefix))
+            (void)sandbox::remove_tree(entry.path().string());
 }
 
 std::string BuildNetworks::description(const Settings& settings) const {

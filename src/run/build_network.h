@@ -28,6 +28,8 @@ public:
     // What a layer that is built with it depends on.
     std::string description(const Settings& settings) const;
     const broker::PackageMirrors& mirrors() const { return m_mirrors; }
+    // Files of builds that a killed server left; at the start, when there is no build.
+    void remove_leftovers() const;
 
 private:
     friend class BrokeredBuild;

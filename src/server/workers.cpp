@@ -51,6 +51,7 @@ Result<> Workers::start(const std::string& address) {
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
     m_networks.emplace(*m_broker, m_services.egress, m_skills, m_policies.mirrors(), m_parts.clock,
                        m_parts.data_directory);
+    m_networks->remove_leftovers();
     m_services.build_networks = &*m_networks;
     if (m_parts.repositories != nullptr && m_parts.repositories->git() != nullptr)
         m_setup.emplace(*m_parts.repositories->git(), *m_parts.provider, *m_store);

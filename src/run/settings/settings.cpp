@@ -50,6 +50,7 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
     TRY(check_range("sandbox.disk_bytes", sandbox.disk_bytes, int64_t{1} << 20, int64_t{1} << 42));
     TRY(check_range("sandbox.wall_clock_minutes", sandbox.wall_clock_minutes, 1, 1440));
     TRY(check_range("sandbox.idle_minutes", sandbox.idle_minutes, 1, 1440));
+    TRY(check_range("sandbox.tool_seconds", sandbox.tool_seconds, 1, 600));
     if (!(*sandbox.cpus >= 0.05 && *sandbox.cpus <= 1024)) return invalid("sandbox.cpus must be between 0.05 and 1024");
     if (*sandbox.image != "host" && !sandbox::is_plain_name(*sandbox.image))
         return invalid("sandbox.image must be `host` or the name of an image (`hone image list` shows them)");

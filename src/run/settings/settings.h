@@ -45,6 +45,7 @@ struct SandboxSettings {
     Defaulted<int64_t> disk_bytes = int64_t{4} << 30;
     Defaulted<int64_t> wall_clock_minutes = int64_t{60};
     Defaulted<int64_t> idle_minutes = int64_t{10};
+    Defaulted<int64_t> tool_seconds = int64_t{30};
     Defaulted<broker::EgressMode> network = broker::EgressMode::allowlist;
     Defaulted<std::vector<std::string>> allow_hosts;
     Defaulted<std::vector<broker::PackageKind>> packages;
@@ -68,6 +69,8 @@ struct SandboxSettings {
         Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Time limit of one sandbox; at most 1440."},
         Field{"idle_minutes", &SandboxSettings::idle_minutes,
               "The sandbox of a waiting session is stopped after this time."},
+        Field{"tool_seconds", &SandboxSettings::tool_seconds,
+              "Time limit of one call of Hone's own tools (the MCP server, and `hone TOOL` inside)."},
         Field{"network", &SandboxSettings::network, "Hosts that it can reach besides the gateway."},
         Field{"allow_hosts", &SandboxSettings::allow_hosts, "Further hosts: `host` or `host:port`, `*.example.com`."},
         Field{"packages", &SandboxSettings::packages,

@@ -77,6 +77,7 @@ broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity, const
     known.capture = *settings.capture;
     known.run_key = crypto::SecretBytes(*identity.key.key);
     known.check_key = skill_key_check(live);
+    known.tool_timeout = std::chrono::seconds(*settings.sandbox.value.tool_seconds);
     known.budget_stopped = [&live](broker::BudgetScope, const std::string& message) { live.stop_for_budget(message); };
     return known;
 }

@@ -46,7 +46,7 @@ struct Outcome {
 };
 
 // The output of a build up to its end.
-Result<> follow(Sandbox& sandbox, int64_t command, const std::function<bool()>& cancelled, std::string& log) {
+Result<> follow_build(Sandbox& sandbox, int64_t command, const std::function<bool()>& cancelled, std::string& log) {
     int64_t offset = 0;
     for (bool finished = false; !finished;) {
         const auto output = sandbox.output(command, offset, cancelled ? check_every_ms : -1);
@@ -71,7 +71,7 @@ Result<Outcome> run_command(Sandbox& sandbox, Command command, BuildNetwork* net
         number = TRY(sandbox.execute(command));
     }
     Outcome outcome;
-    TRY(follow(sandbox, number, cancelled, outcome.log));
+    TRY(follow_build(sandbox, number, cancelled, outcome.log));
     if (network != nullptr) {
         TRY(sandbox.wait(number));
         (void)sandbox.stop().ok(); // with all that the script left running: nothing writes to the layer later

@@ -103,7 +103,7 @@ CheckLine self_test(const std::string& program) {
     return line;
 }
 
-CheckLine worker_tools(const std::string& name, const std::string& root) {
+CheckLine check_tools(const std::string& name, const std::string& root) {
     std::string missing;
     for (const std::string& tool : missing_tools(root)) missing += (missing.empty() ? "" : ", ") + tool;
     if (missing.empty()) return {name, CheckLine::ok, "Python, Node.js, git, ripgrep, jq, curl, compiler", ""};
@@ -148,10 +148,10 @@ std::vector<CheckLine> check(const std::string& program, const std::string& data
                      !gvisor ? "apt install runsc, if presets require this tier"
                      : root  ? ""
                              : "start Hone as root, if presets require this tier"});
-    lines.push_back(worker_tools("tools of workers (host)", ""));
+    lines.push_back(check_tools("tools of workers (host)", ""));
     const std::string image = data_directory + "/sandbox/images/default/root";
     if (!data_directory.empty() && file_exists(image))
-        lines.push_back(worker_tools("tools of workers (image default)", image));
+        lines.push_back(check_tools("tools of workers (image default)", image));
     lines.push_back(self_test(program));
     return lines;
 }

@@ -30,7 +30,7 @@ Result<ImageRecipe> read_recipe(const std::string& path) {
     return parse_recipe(text, slash == std::string::npos ? "." : path.substr(0, slash + 1));
 }
 
-Result<ImageView> build(const BuildImageOptions& options) {
+Result<ImageView> build_from(const BuildImageOptions& options) {
     const ImageRecipe recipe = TRY(read_recipe(options.recipe));
     ImageOptions image;
     image.most_bytes = TRY(parse_bytes(options.most_bytes));
@@ -50,7 +50,7 @@ Result<ImageView> build(const BuildImageOptions& options) {
 } // namespace
 
 int build_image_command(const BuildImageOptions& options) {
-    const auto image = build(options);
+    const auto image = build_from(options);
     if (!image.ok()) return report_failure(image.error());
     if (options.json) {
         std::fputs(json::print_pretty(json::to_value(image.value())).c_str(), stdout);

@@ -64,6 +64,7 @@ export interface Draft {
   pids: string;
   minutes: string;
   idle_minutes: string;
+  tool_seconds: string;
   network: string;
   hosts: string;
   tier: string;
@@ -176,6 +177,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     pids: String(sandbox?.pids ?? 512),
     minutes: String(sandbox?.wall_clock_minutes ?? 60),
     idle_minutes: String(sandbox?.idle_minutes ?? 10),
+    tool_seconds: String(sandbox?.tool_seconds ?? 30),
     network: sandbox?.network ?? "allowlist",
     hosts: sandbox?.allow_hosts.join("\n") ?? "",
     tier: sandbox?.minimum_tier ?? "ns",
@@ -204,6 +206,7 @@ export function problem_of(draft: Draft): string | null {
     ["Processes", draft.pids],
     ["Minutes", draft.minutes],
     ["Idle minutes", draft.idle_minutes],
+    ["Seconds of a tool", draft.tool_seconds],
     ["The timeout of the init script", draft.init_seconds],
     ["The soft limit", draft.soft_percent],
     ["Approvals", draft.review.approvals],
@@ -270,6 +273,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       pids: whole(draft.pids),
       wall_clock_minutes: whole(draft.minutes),
       idle_minutes: whole(draft.idle_minutes),
+      tool_seconds: whole(draft.tool_seconds),
       network: draft.network,
       allow_hosts: lines(draft.hosts),
       minimum_tier: draft.tier,

@@ -166,6 +166,13 @@ function Sandbox({ draft, change }: PartProps) {
           value={draft.idle_minutes}
           on_input={(idle_minutes) => change({ idle_minutes })}
         />
+        <Field
+          label="Seconds of a tool"
+          type="number"
+          min={1}
+          value={draft.tool_seconds}
+          on_input={(tool_seconds) => change({ tool_seconds })}
+        />
         <Field label="Processes" type="number" min={1} value={draft.pids} on_input={(pids) => change({ pids })} />
       </div>
       <div class="field-row">
