@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 import textwrap
 
-VITEST = "2.1.8"
+# Of these versions all packages exist on mirrors that have those of one platform only.
+VITEST, VITE = "0.34.6", "4.5.5"
 
 
 def npm_lock(folder):
@@ -32,7 +33,7 @@ class Repository:
 def node(scratch):
     files = {
         "package.json": json.dumps({"name": "cart", "version": "1.0.0", "private": True, "type": "module",
-                                    "scripts": {"test": "vitest run"}, "devDependencies": {"vitest": VITEST}}, indent=2),
+                                    "scripts": {"test": "vitest run"}, "devDependencies": {"vitest": VITEST, "vite": VITE}}, indent=2),
         ".gitignore": "node_modules/\n",
         "total.js": "export const total = (a, b) => a - b;\n",
         "total.test.js": """\
@@ -50,6 +51,7 @@ def node(scratch):
 
 def python(_):
     files = {
+        ".gitignore": "__pycache__/\n.pytest_cache/\n",
         "requirements.txt": "pytest==8.3.4\nMarkupSafe==2.1.5\n",
         "page.py": "import markupsafe\n\ndef title(text):\n    return text\n",
         "test_page.py": """\
@@ -65,6 +67,7 @@ def python(_):
 
 def cplusplus(_):
     files = {
+        ".gitignore": "build/\n",
         "CMakeLists.txt": """\
             cmake_minimum_required(VERSION 3.16)
             project(sum CXX)
@@ -85,7 +88,7 @@ def monorepo(scratch):
     folder.mkdir()
     (folder / "package.json").write_text(manifest)
     files = {
-        ".gitignore": "node_modules/\n__pycache__/\n",
+        ".gitignore": "node_modules/\n__pycache__/\n.pytest_cache/\n",
         "packages/web/package.json": manifest,
         "packages/web/package-lock.json": npm_lock(folder),
         "packages/web/wait.js": 'module.exports = () => require("ms")("1s");\n',
@@ -104,7 +107,7 @@ def monorepo(scratch):
 
 def broken_lock(scratch):
     """Its lock file knows another version than its manifest: npm ci refuses, and the worker makes a new one."""
-    folder = pathlib.Path(scratch, "broken-lock")
+    folder = pathlib.Path(scratch, "late-lock")
     folder.mkdir()
     manifest = {"name": "late", "version": "1.0.0", "private": True, "dependencies": {"ms": "2.0.0"}}
     (folder / "package.json").write_text(json.dumps(manifest))
