@@ -57,11 +57,11 @@ private:
     const sandbox::Store& m_store;
 };
 
-// Shell lines for a checkout at $folder of the repository $name: puts there what setup made beside the files of the
-// repository, and keeps it out of commits. Files that the repository itself has stay.
+// Shell lines for a clone at $folder of the repository $name, before its files are checked out by force: puts there
+// what setup made beside the files of the repository, and keeps it out of commits.
 constexpr std::string_view use_setup_script = R"(
 if [ -d "/opt/hone-setup/$name" ]; then
-  cp -an "/opt/hone-setup/$name/." "$folder/"
+  cp -a "/opt/hone-setup/$name/." "$folder/"
   cat "/opt/hone-setup/$name.exclude" >> "$folder/.git/info/exclude"
 fi
 )";

@@ -20,8 +20,9 @@ constexpr std::string_view checkout_script = R"(set -e
 name="$3" folder="/workspace/$3"
 git init --quiet "$folder"
 echo "$1/objects" > "$folder/.git/objects/info/alternates"
-git -C "$folder" -c core.hooksPath=/dev/null checkout --quiet --detach "$2"
 )";
+constexpr std::string_view files_script =
+    R"(git -C "$folder" -c core.hooksPath=/dev/null checkout --quiet --force --detach "$2")";
 
 // The end of a command's output, fit to be shown.
 std::string shown(std::string_view output) {
@@ -151,11 +152,12 @@ Result<Verifier::Ran> Verifier::run_on(const Side& side, const Branch& branch, c
         std::map<std::string, std::string> environment = facts.env;
         if (network)
             for (const auto& [name, value] : TRY(network->connect(TRY(box->listeners())))) environment[name] = value;
-        const VerificationRun checkout =
-            TRY(run_command(*box,
-                            {"/bin/sh", "-c", std::string(checkout_script) + std::string(forge::use_setup_script),
-                             "checkout", place.directory, side.commit, branch.repo_name},
-                            "/workspace", {}, checkout_ms));
+        const VerificationRun checkout = TRY(run_command(
+            *box,
+            {"/bin/sh", "-c",
+             std::string(checkout_script) + std::string(forge::use_setup_script) + std::string(files_script),
+             "checkout", place.directory, side.commit, branch.repo_name},
+            "/workspace", {}, checkout_ms));
         if (!is_green(checkout)) return unavailable("the commit could not be checked out: " + checkout.output);
         for (const VerificationCommand& command : *facts.policy.verification)
             ran.commands.push_back(

@@ -22,8 +22,10 @@ git -c core.fsync=none clone --quiet --no-checkout ${3:+--filter=blob:none} ${5:
     -c user.email=worker@hone.invalid -c advice.detachedHead=false "$1" "$2"
 cd "$2"
 if [ -n "$3" ]; then git sparse-checkout set --cone "$3"; fi
-git checkout --quiet -b "$4"
 folder="$2" name="$6"
+)";
+constexpr std::string_view checkout_script = R"(git checkout --quiet --force -b "$4"
+sync -f . > /dev/null 2>&1 &
 )";
 
 Result<> await_command(LiveRun& run, std::string_view step, int64_t number) {
@@ -57,7 +59,7 @@ Result<> clone_repo(LiveRun& run, const RepoSettings& wanted, const forge::Suppl
     const std::string folder = "/workspace/" + name;
     const std::string scope = wanted.path.value.empty() ? supplied.repo.path_scope : *wanted.path;
     const std::string script =
-        std::string(clone_script) + std::string(forge::use_setup_script) + "sync -f \"$folder\" > /dev/null 2>&1 &\n";
+        std::string(clone_script) + std::string(forge::use_setup_script) + std::string(checkout_script);
     TRY(run_inside(run, "clone",
                    {"/bin/sh", "-c", script, "clone", std::string(gateway) + name, folder, scope,
                     run.branch_prefix() + "work", *wanted.depth == 0 ? "" : std::to_string(*wanted.depth), name},
