@@ -18,6 +18,7 @@ class Supply;
 namespace hone::run {
 
 class BuildNetworks;
+class Uploads;
 
 // The folder of a custom skill, as the worker sees it.
 struct SkillFolder {
@@ -72,6 +73,7 @@ struct WorkerServices {
     const SpacePolicies* policies = nullptr; // null: none are checked
     const forge::Setup* setup = nullptr;     // null: nothing is installed for repositories
     const BuildNetworks* networks = nullptr; // null: init scripts and setup have no network
+    const Uploads* uploads = nullptr;        // null: runs get no files
 };
 
 } // namespace hone::run
