@@ -1,6 +1,7 @@
 #include "telemetry/query/evals.h"
 
 #include "base/text.h"
+#include "crypto/crypto.h"
 #include "telemetry/span/binary.h"
 #include "telemetry/span/checksum.h"
 
@@ -13,8 +14,20 @@ namespace hone::telemetry {
 
 namespace {
 
-// The same for the same target, name and identifier: an update keeps its id.
+// The same for the same target, name and identifier: an update keeps its id. selected_evals.cpp has it in SQL.
 std::string make_eval_id(const Eval& eval) {
+    crypto::Sha256 hash;
+    hash.add(eval.project);
+    for (const std::string_view part : {name_of(eval.target), std::string_view(eval.target_id),
+                                        std::string_view(eval.name), std::string_view(eval.identifier)}) {
+        hash.add(std::string_view("\0", 1));
+        hash.add(part);
+    }
+    return "eval_" + to_hex(hash.finish().substr(0, 16));
+}
+
+// What an eval of an earlier version has.
+std::string make_first_eval_id(const Eval& eval) {
     std::string key = eval.project;
     for (const std::string_view part : {name_of(eval.target), std::string_view(eval.target_id),
                                         std::string_view(eval.name), std::string_view(eval.identifier)})
@@ -50,13 +63,16 @@ Result<> check(const Eval& eval) {
 
 } // namespace
 
-// An update keeps the time of creation.
+// An update keeps the id and the time of creation.
 Result<> Evals::fill_created(std::vector<Eval>& evals) {
     std::map<std::string, std::vector<Eval*>> by_project;
     for (Eval& eval : evals) by_project[eval.project].push_back(&eval);
     for (auto& [project, list] : by_project) {
         std::set<std::string> ids;
-        for (const Eval* eval : list) ids.insert(eval->id);
+        for (const Eval* eval : list) {
+            ids.insert(eval->id);
+            ids.insert(make_first_eval_id(*eval));
+        }
         std::string quoted; // ids are ours: hexadecimal digits
         for (const std::string& id : ids) quoted += (quoted.empty() ? "'" : ",'") + id + "'";
         ClickHouseQuery query(
@@ -72,19 +88,29 @@ Result<> Evals::fill_created(std::vector<Eval>& evals) {
             created[id] = reader.number<int64_t>();
         }
         for (Eval* eval : list)
-            if (const auto known = created.find(eval->id); known != created.end()) eval->created_ns = known->second;
+            for (const std::string& id : {make_first_eval_id(*eval), eval->id})
+                if (const auto known = created.find(id); known != created.end()) {
+                    eval->id = id;
+                    eval->created_ns = known->second;
+                    break;
+                }
     }
     return {};
 }
 
-Result<> Evals::write(const std::vector<Eval>& evals) {
+int64_t Evals::take_versions(int64_t count) {
     const int64_t now = to_ns(m_clock.now());
     int64_t last = m_last_version.load();
     int64_t first = 0;
     do first = std::max(now, last + 1);
-    while (!m_last_version.compare_exchange_weak(last, first + static_cast<int64_t>(evals.size())));
+    while (!m_last_version.compare_exchange_weak(last, first + count));
+    return first;
+}
+
+Result<> Evals::write(const std::vector<Eval>& evals) {
+    int64_t version = take_versions(static_cast<int64_t>(evals.size()));
     std::string rows;
-    for (const Eval& eval : evals) append_eval(rows, eval, static_cast<uint64_t>(first++));
+    for (const Eval& eval : evals) append_eval(rows, eval, static_cast<uint64_t>(version++));
     // History first: a crash between the two leaves an entry that was never current, not a current one without history.
     TRY(m_engine.insert("hone.eval_history", rows, std::chrono::seconds(60)));
     return m_engine.insert("hone.evals", rows, std::chrono::seconds(60));
