@@ -53,7 +53,8 @@ struct DeleteEvals {
 struct SelectedEvals {
     ClickHouseQuery spans{""}; // SELECT span_id, is_match … WHERE project = {project:String} …; its values are bound
     Eval match;                // of spans that match: everything but target, id and times
-    std::optional<std::pair<std::string, std::optional<double>>> other{}; // label and score of the others; none: no eval
+    std::optional<std::pair<std::string, std::optional<double>>>
+        other{};          // label and score of the others; none: no eval
     int64_t after_ns = 0; // evals that are older are not looked for: their spans are not among the selected ones
 };
 struct SelectedCount {
@@ -68,8 +69,8 @@ public:
     // Fills in id and times. At most 100,000 in one call.
     Result<std::vector<Eval>> upsert(std::vector<Eval> evals);
     // Of the selected spans that have none of this name and identifier. First the history, then the current ones out of
-    // it: what a crash left between both is completed by the next call, and nothing is doubled. One call at a time for a
-    // name and identifier.
+    // it: what a crash left between both is completed by the next call, and nothing is doubled. One call at a time for
+    // a name and identifier.
     Result<SelectedCount> write_selected(const SelectedEvals& selected);
     Result<EvalPage> list(const ListEvals& request);
     // Every version of the evals of one target, oldest first.

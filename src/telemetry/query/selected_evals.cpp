@@ -1,5 +1,5 @@
-// Evals that the engine makes itself (declared in evals.h): rows go from hone.spans to hone.eval_history, and from there
-// to hone.evals, inside the engine.
+// Evals that the engine makes itself (declared in evals.h): rows go from hone.spans to hone.eval_history, and from
+// there to hone.evals, inside the engine.
 #include "base/text.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/span/binary.h"
@@ -24,10 +24,11 @@ std::string score_sql(const std::optional<double>& score) {
     return "toFloat64(" + std::string(digits, end) + ")";
 }
 
-void bind_writer(ClickHouseQuery& query, const SelectedEvals& selected) {
+void bind_writer(ClickHouseQuery& query, const SelectedEvals& selected, int64_t version) {
     query.bind("eval_name", selected.match.name)
         .bind("eval_identifier", selected.match.identifier)
-        .bind("eval_after", selected.after_ns);
+        .bind("eval_after", selected.after_ns)
+        .bind("eval_version", version);
     query.project = selected.match.project;
     query.deadline = selected_patience;
     query.set("max_memory_usage", "2000000000");
@@ -35,17 +36,14 @@ void bind_writer(ClickHouseQuery& query, const SelectedEvals& selected) {
     query.set("min_insert_block_size_rows", "262144").set("min_insert_block_size_bytes", "0");
 }
 
-// The newest entry of each target, where it is not a deletion: what hone.evals should have.
-std::string current_in_history() {
-    return "SELECT target_id, max(version) FROM hone.eval_history" + std::string(made_by_writer) +
-           " GROUP BY target_id HAVING argMax(is_deleted, version) = 0";
-}
-
-// History that did not become current.
+// History without a current eval: what this call wrote, and what one wrote that did not come to its end: the newest
+// entry of a target, not a deletion.
 std::string unfinished() {
-    return " FROM hone.eval_history" + std::string(made_by_writer) +
-           " AND target_id NOT IN (SELECT target_id FROM hone.evals FINAL" + std::string(made_by_writer) +
-           ") AND (target_id, version) IN (" + current_in_history() + ")";
+    const std::string made(made_by_writer);
+    return " FROM hone.eval_history" + made + " AND target_id NOT IN (SELECT target_id FROM hone.evals FINAL" + made +
+           ") AND (version = {eval_version:UInt64} OR (target_id, version) IN (SELECT target_id, max(version) FROM "
+           "hone.eval_history" +
+           made + " AND version < {eval_version:UInt64} GROUP BY target_id HAVING argMax(is_deleted, version) = 0))";
 }
 
 // The text from which make_eval_id (evals.cpp) makes an id, before and after the id of the span.
@@ -54,7 +52,7 @@ std::string id_sql() {
            "1, 16))))";
 }
 
-ClickHouseQuery add_to_history(const SelectedEvals& selected, int64_t now_ns, int64_t version) {
+ClickHouseQuery add_to_history(const SelectedEvals& selected, int64_t now_ns) {
     const Eval& eval = selected.match;
     ClickHouseQuery query = selected.spans;
     const std::string_view zero("\0", 1);
@@ -66,8 +64,7 @@ ClickHouseQuery add_to_history(const SelectedEvals& selected, int64_t now_ns, in
         .bind("eval_other_label", selected.other ? selected.other->first : "")
         .bind("eval_explanation", eval.explanation)
         .bind("eval_metadata", eval.metadata)
-        .bind("eval_now", now_ns)
-        .bind("eval_version", version);
+        .bind("eval_now", now_ns);
     query.sql =
         "INSERT INTO hone.eval_history (" + eval_names() +
         ", version) SELECT {project:String}, 'span', toString(span_id), {eval_name:String}, {eval_annotator:String}, "
@@ -85,8 +82,9 @@ ClickHouseQuery add_to_history(const SelectedEvals& selected, int64_t now_ns, in
 } // namespace
 
 Result<SelectedCount> Evals::write_selected(const SelectedEvals& selected) {
-    ClickHouseQuery insert = add_to_history(selected, to_ns(m_clock.now()), take_versions(1));
-    bind_writer(insert, selected);
+    const int64_t version = take_versions(1);
+    ClickHouseQuery insert = add_to_history(selected, to_ns(m_clock.now()));
+    bind_writer(insert, selected, version);
     TRY(m_engine.insert_selected(insert));
 
     const Eval& eval = selected.match;
@@ -94,7 +92,7 @@ Result<SelectedCount> Evals::write_selected(const SelectedEvals& selected) {
     ClickHouseQuery count("SELECT count(), countIf(label = {eval_label:String} AND ifNull(" + is_score + ", 0))" +
                           unfinished() + " FORMAT RowBinary");
     count.bind("project", eval.project).bind("eval_label", eval.label);
-    bind_writer(count, selected);
+    bind_writer(count, selected, version);
     const std::string bytes = TRY(m_engine.query(count));
     BinaryReader reader(bytes);
     SelectedCount written;
@@ -106,7 +104,7 @@ Result<SelectedCount> Evals::write_selected(const SelectedEvals& selected) {
     const std::string columns = eval_names() + ", version";
     ClickHouseQuery copy("INSERT INTO hone.evals (" + columns + ") SELECT " + columns + unfinished());
     copy.bind("project", eval.project);
-    bind_writer(copy, selected);
+    bind_writer(copy, selected, version);
     TRY(m_engine.insert_selected(copy));
     return written;
 }

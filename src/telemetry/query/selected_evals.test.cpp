@@ -47,8 +47,8 @@ SelectedEvals failed_spans(const std::string& project, std::string name, std::st
 
 // Rows and different targets of a table; FINAL for the current ones.
 std::string rows_and_targets(const std::string& table, const std::string& name) {
-    return read_sql("SELECT count(), uniqExact(target_id), uniqExact(id) FROM hone." + table + " WHERE name = '" + name +
-                    "'");
+    return read_sql("SELECT count(), uniqExact(target_id), uniqExact(id) FROM hone." + table + " WHERE name = '" +
+                    name + "'");
 }
 
 } // namespace
@@ -66,8 +66,9 @@ TEST_CASE("evals made inside the engine are all there, once, with the ids that r
     const std::string all = "700000\t700000\t700000\n";
     CHECK(rows_and_targets("eval_history", "all") == all);
     CHECK(rows_and_targets("evals FINAL", "all") == all);
-    CHECK(read_sql("SELECT label, score, count() FROM hone.evals FINAL WHERE name = 'all' GROUP BY ALL ORDER BY label") ==
-          "fail\t0.25\t70000\npass\t\\N\t630000\n");
+    CHECK(
+        read_sql("SELECT label, score, count() FROM hone.evals FINAL WHERE name = 'all' GROUP BY ALL ORDER BY label") ==
+        "fail\t0.25\t70000\npass\t\\N\t630000\n");
 
     const auto again = evals.write_selected(wanted);
     REQUIRE(again.ok());

@@ -182,18 +182,18 @@ Result<std::vector<PromptUse>> SpanLookup::prompt_uses(const std::vector<std::st
                                                        int64_t limit) {
     std::vector<PromptUse> uses;
     if (projects.empty() || versions.empty()) return uses;
-    const std::string named = "attribute_index['prompt.id']", templated =
-                                                                  "attribute_index['llm.prompt_template.version']";
+    const std::string named = "attribute_index['prompt.id']",
+                      templated = "attribute_index['llm.prompt_template.version']";
     const std::string is_use = named + " IN {ids:Array(String)}";
-    ClickHouseQuery query(with_projects("SELECT toString(project) AS place, toString(trace_id), if(" + is_use + ", " +
-                                            named + ", " + templated +
-                                            ") AS version, argMax(name, start_ns), count(), max(start_ns) AS last FROM "
-                                            "hone.spans WHERE project IN {projects} AND start_ns >= {since:Int64} AND (" +
-                                            is_use + " OR " + templated +
-                                            " IN {ids:Array(String)}) GROUP BY place, trace_id, version ORDER BY last "
-                                            "DESC LIMIT " +
-                                            std::to_string(limit) + " FORMAT RowBinary",
-                                        projects));
+    ClickHouseQuery query(with_projects(
+        "SELECT toString(project) AS place, toString(trace_id), if(" + is_use + ", " + named + ", " + templated +
+            ") AS version, argMax(name, start_ns), count(), max(start_ns) AS last FROM "
+            "hone.spans WHERE project IN {projects} AND start_ns >= {since:Int64} AND (" +
+            is_use + " OR " + templated +
+            " IN {ids:Array(String)}) GROUP BY place, trace_id, version ORDER BY last "
+            "DESC LIMIT " +
+            std::to_string(limit) + " FORMAT RowBinary",
+        projects));
     query.bind("ids", versions).bind("since", since_ns).set("max_query_size", "100000000");
     query.deadline = patience;
     const std::string bytes = TRY(m_engine.query(query));

@@ -28,7 +28,7 @@ struct ListTraceTotals {
     std::optional<bool> has_error;          // whether a span of it failed
     int64_t least_latency_ns = 0;
     int64_t most_latency_ns = INT64_MAX;
-    bool by_latency = false;                // else by start
+    bool by_latency = false; // else by start
     bool ascending = false;
     size_t limit = 100; // at most 1000
     std::string cursor;
