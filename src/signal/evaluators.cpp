@@ -138,7 +138,7 @@ Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::Clic
     return std::move(data->get_array());
 }
 
-// The range in slices of whole hours that the engine evaluates at once, oldest first.
+// The range in slices of whole hours, oldest first; the engine evaluates each in one query.
 Result<std::vector<StartRange>> slices_of(telemetry::ClickHouse& engine, const std::string& project,
                                           const StartRange& range) {
     constexpr int64_t most_spans = 2'000'000, hour_ns = 3'600'000'000'000;
