@@ -225,8 +225,7 @@ Result<int64_t> Evals::remove(const DeleteEvals& request) {
     }
 }
 
-// --- evals that the engine makes itself
-// --------------------------------------------------------------------------------
+// --- evals that the engine makes itself -----------------------------------------------------------------------------
 
 namespace {
 
