@@ -1,9 +1,8 @@
--- Rows as schema 34 would have written them: a member with a custom role, and an invite for it.
-INSERT INTO users (id, email, name, password_hash, must_change_password, installation_owner, disabled, created_at)
-    VALUES ('user_1', 'ada@example.com', 'Ada', '', 0, 0, 0, 1);
+-- Rows as schema 34 would have written them: a run with the number of its tool calls.
 INSERT INTO spaces (id, name, description, created_at) VALUES ('space_1', 'default', '', 1);
-INSERT INTO custom_roles (id, space_id, name, description, permissions, created_by_name, created_at, updated_at)
-    VALUES ('role_1', 'space_1', 'auditor', 'Reads the audit log.', 'space_read audit_read', 'admin@localhost', 1, 1);
-INSERT INTO members (space_id, user_id, role, created_at, custom_role) VALUES ('space_1', 'user_1', 'viewer', 1, 'role_1');
-INSERT INTO invites (id, space_id, email, role, token_hash, created_by, created_at, expires_at, custom_role)
-    VALUES ('invite_1', 'space_1', 'bob@example.com', 'viewer', 'aa', 'user_1', 1, 2, 'role_1');
+INSERT INTO projects (id, space_id, name, description, restricted, created_at) VALUES ('project_1', 'space_1', 'shop', '', 0, 1);
+INSERT INTO runs (id, space_id, project_id, origin, title, harness, model, manifest, state, reason, started_by,
+    started_by_name, rights, priority, turns, last_event, input_tokens, cache_read_tokens, cache_write_tokens,
+    output_tokens, reasoning_tokens, thread, trace_id, harness_session, spool_offset, wish, created_at, queued_at, steps)
+    VALUES ('run_1', 'space_1', 'project_1', 'session', 'look', 'playbook', '', '{}', 'succeeded', '', 'user_1',
+    'ada@example.com', '{}', 0, 1, 1, 0, 0, 0, 0, 0, 'run_1', '00', '', 0, '', 1, 1, 3);

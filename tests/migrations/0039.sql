@@ -1,4 +1,4 @@
--- Rows as schema 35 would have written them: an outside agent that a person let in.
+-- Rows as schema 39 would have written them: an outside agent that a person let in.
 INSERT INTO users (id, email, name, password_hash, must_change_password, installation_owner, disabled, created_at)
     VALUES ('user_1', 'ada@example.com', 'Ada', '', 0, 0, 0, 1);
 INSERT INTO spaces (id, name, description, created_at) VALUES ('space_1', 'default', '', 1);
