@@ -281,6 +281,15 @@ private:
             content.name = unique();
             return must(desk.evaluate.annotation_configs.create(world.admin, space, content)).id.text();
         }
+        if (what == "queue") {
+            evaluate::NewQueue wanted;
+            wanted.name = unique();
+            wanted.project = project().text();
+            wanted.configs = {make("annotation_config", who)};
+            return must(desk.evaluate.queues.create(world.admin, space, wanted)).id.text();
+        }
+        if (what == "calibration") return make_id<evaluate::CalibrationTag>(world.clock).text();
+        if (what == "queue_item") return make_id<evaluate::QueueItemTag>(world.clock).text();
         if (what == "monitor") {
             monitor::NewMonitor wanted;
             wanted.name = unique();

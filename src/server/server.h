@@ -18,9 +18,11 @@
 #include "server/monitors.h"
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
+#include "server/people.h"
 #include "server/reviews.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
+#include "signal/fix_replays.h"
 #include "sql/directory_lock.h"
 
 namespace hone::server {
@@ -116,6 +118,9 @@ private:
     std::optional<ExperimentSources> m_task_sources;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
+    std::optional<signal::FixReplays> m_fix_replays;
+    std::optional<Duty> m_replaying; // of fixes
+    std::optional<PeopleDuties> m_people;
     std::optional<MonitorDuties> m_monitors;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;

@@ -98,6 +98,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"dataset", "Examples with versions, to measure an application on."},
         {"prompt", "Prompts with versions and tags, and calls of models with them."},
         {"experiment", "Runs of an application on a dataset, compared with intervals and tests."},
+        {"queue", "Traces that people label, one after the other."},
         {"monitor", "Metrics with a condition: healthy, no data or triggered."},
         {"destination", "Where notices are sent: webhooks, Slack-compatible webhooks, email."},
         {"notice", "Messages about state changes."},
@@ -125,7 +126,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
           transfer_commands,   import_commands,     doctor_commands,   log_commands,     space_commands,
           member_commands,     user_commands,       provider_commands, key_commands,     skill_commands,
           broker_commands,     usage_commands,      audit_commands,    backup_commands,  version_commands,
-          completion_commands, help_commands,       prompt_commands,   proposal_commands})
+          completion_commands, help_commands,       prompt_commands,   proposal_commands, queue_commands, calibration_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -115,6 +115,8 @@ std::vector<Command> signal_commands();
 std::vector<Command> dataset_commands();
 std::vector<Command> experiment_commands();
 std::vector<Command> proposal_commands();
+std::vector<Command> queue_commands();
+std::vector<Command> calibration_commands();
 std::vector<Command> prompt_commands();
 std::vector<Command> monitor_commands();
 std::vector<Command> notice_commands();
