@@ -13,7 +13,7 @@
 #include "monitor/monitors.h"
 #include "notice/sender.h"
 #include "run/outputs/outputs.h"
-#include "signal/fix_replays.h"
+#include "signal/replay/fix_replays.h"
 #include "signal/signal.h"
 #include "skill/skills.h"
 #include "telemetry/spans.h"

@@ -320,7 +320,8 @@ Result<bool> Reviews::approve_automatic() {
     const auto rows = TRY(m_database.query(
         "SELECT b.artifact_id FROM review_branches b JOIN artifacts a ON a.id = b.artifact_id JOIN review_revisions r "
         "ON r.artifact_id = b.artifact_id AND r.revision = b.revision LEFT JOIN review_replays p ON p.artifact_id = "
-        "b.artifact_id AND p.revision = b.revision WHERE b.automatic = 1 AND a.review = 'pending' AND r.state = 'ready' "
+        "b.artifact_id AND p.revision = b.revision WHERE b.automatic = 1 AND a.review = 'pending' AND r.state = "
+        "'ready' "
         "AND r.blocking_flags = 0 AND r.verification IN ('none', 'green') AND (p.state IS NULL OR p.state NOT IN "
         "('queued', 'running')) LIMIT 1"));
     if (rows.empty()) return false;

@@ -64,15 +64,16 @@ PeopleDuties::PeopleDuties(evaluate::Evaluate& evaluate, telemetry::Spans& spans
       m_calibrating({"calibrations", std::chrono::seconds(5)}, [this] { return m_evaluate.calibrations.step(); }) {
     evaluate::CalibrationHooks hooks;
     hooks.document = [&spans](const std::string& project, telemetry::EvalTarget target, const std::string& id,
-                              const std::string& trace) { return document_of_target(spans, project, target, id, trace); };
+                              const std::string& trace) {
+        return document_of_target(spans, project, target, id, trace);
+    };
     hooks.apply = [this](const evaluate::EvaluatorVersion& version, const std::vector<json::Value>& documents, int64_t,
                          const evaluate::Calibration&) { return apply_code(m_evaluate, version, documents); };
     hooks.alarm = [&notices](const evaluate::DriftAlarm& alarm) -> Result<> {
         const evaluate::Calibration& check = alarm.check;
         TRY(notices.notify({check.space_id, check.project_id, notice::Kind::evaluator_drifted,
                             "Evaluator " + check.name + " has drifted", alarm.why,
-                            "/calibrations/" + check.evaluator_id.text(),
-                            "calibration:" + check.id.text()}));
+                            "/calibrations/" + check.evaluator_id.text(), "calibration:" + check.id.text()}));
         return {};
     };
     m_evaluate.calibrations.set_hooks(std::move(hooks));

@@ -261,9 +261,9 @@ Result<> Server::open_improvement() {
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
-    m_task_sources.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
-                           m_repositories->quarantine(), TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir,
-                           m_workers->models());
+    m_task_sources.emplace(
+        m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(), m_repositories->quarantine(),
+        TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir, m_workers->models());
     m_evaluate.emplace(*m_database, m_clock, *m_access,
                        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, &*m_spans,
                                                m_config.data_dir + "/experiments", m_config.evaluator_packages_dir,
@@ -300,6 +300,10 @@ DemoParts Server::demo_parts() {
             *m_signal,
             m_automations->automations(),
             m_monitors->monitors(),
+            runs.artifacts,
+            *m_evaluate,
+            *m_fix_replays,
+            *m_spans,
             m_repositories->git(),
             m_no_sandboxes,
             m_url,

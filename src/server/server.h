@@ -22,7 +22,7 @@
 #include "server/reviews.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
-#include "signal/fix_replays.h"
+#include "signal/replay/fix_replays.h"
 #include "sql/directory_lock.h"
 
 namespace hone::server {

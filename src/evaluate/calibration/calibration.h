@@ -1,5 +1,5 @@
-// A calibration: how well one version of an evaluator agrees with people, measured on targets that people have labelled.
-// Declared once for the API, the CLI and the database. Values only; any thread.
+// A calibration: how well one version of an evaluator agrees with people, measured on targets that people have
+// labelled. Declared once for the API, the CLI and the database. Values only; any thread.
 #pragma once
 
 #include "evaluate/evaluators/evaluator_version.h"
@@ -39,9 +39,10 @@ struct StartCalibration {
         Field{"repetitions", &StartCalibration::repetitions,
               "Verdicts per target without the cache, 1 to 5; 3 if not given. The flip rate needs 2."},
         Field{"limit", &StartCalibration::limit, "Most targets, newest labels first, 1 to 1000; 200 if not given."},
-        Field{"canary", &StartCalibration::canary,
-              "Evaluate up to 50 of these targets again every week and after each change of the model, and send a notice "
-              "when the verdicts have drifted."},
+        Field{
+            "canary", &StartCalibration::canary,
+            "Evaluate up to 50 of these targets again every week and after each change of the model, and send a notice "
+            "when the verdicts have drifted."},
         Field{"cost_limit_micro_usd", &StartCalibration::cost_limit_micro_usd,
               "Stops when the verdicts have cost this much; no limit if not given."},
     };
@@ -80,7 +81,8 @@ struct CalibrationItem {
         Field{"verdicts", &CalibrationItem::verdicts, "One per repetition; null: there was none."},
         Field{"explanation", &CalibrationItem::explanation, "Of the first verdict."},
         Field{"error", &CalibrationItem::error, "Why a verdict is missing."},
-        Field{"cost_nano_usd", &CalibrationItem::cost_nano_usd, "Cost of all its verdicts, in billionths of a US dollar."},
+        Field{"cost_nano_usd", &CalibrationItem::cost_nano_usd,
+              "Cost of all its verdicts, in billionths of a US dollar."},
         Field{"duration_ms", &CalibrationItem::duration_ms, "Time of all its verdicts."},
         Field{"agrees", &CalibrationItem::agrees, "The first verdict and people agree."},
     };

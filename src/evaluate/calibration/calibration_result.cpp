@@ -125,8 +125,7 @@ void count_repetitions(const std::vector<CalibrationItem>& items, const Classes&
 void add_warnings(CalibrationResult& result) {
     const int64_t count = result.all.count;
     if (count < least_for_kappa)
-        result.warnings.push_back(
-            fmt::format("{} targets: kappa is shown from {} on.", count, least_for_kappa));
+        result.warnings.push_back(fmt::format("{} targets: kappa is shown from {} on.", count, least_for_kappa));
     else if (count < few_labels)
         result.warnings.push_back(fmt::format("{} targets are few: label at least {}.", count, wanted_labels));
     if (count > 0 && result.labels.size() < 2)

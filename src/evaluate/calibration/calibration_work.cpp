@@ -23,10 +23,10 @@ Result<Duration> Calibrations::step() {
                                           now));
     for (const auto& row : due) {
         // The server that changes the lease first has it.
-        const auto claimed =
-            TRY(m_database.execute("UPDATE calibrations SET state = 'running', lease_until = ? WHERE id = ? AND state IN "
-                                   "('queued', 'running') AND lease_until < ?",
-                                   now + lease, row.text(0), now));
+        const auto claimed = TRY(
+            m_database.execute("UPDATE calibrations SET state = 'running', lease_until = ? WHERE id = ? AND state IN "
+                               "('queued', 'running') AND lease_until < ?",
+                               now + lease, row.text(0), now));
         if (claimed == 0) continue;
         Calibration one = TRY(find(Caller::system(), CalibrationId(row.text(0))));
         const auto more = evaluate_some(one);
@@ -82,8 +82,8 @@ Result<bool> Calibrations::evaluate_some(Calibration& calibration) {
     std::vector<json::Value> documents;
     std::vector<Pending*> readable;
     for (Pending& one : pending) {
-        auto document = m_hooks.document(calibration.project_id.text(), calibration.target, one.item.target_id,
-                                         one.item.trace_id);
+        auto document =
+            m_hooks.document(calibration.project_id.text(), calibration.target, one.item.target_id, one.item.trace_id);
         if (!document.ok() && (document.error().code == Code::busy || document.error().code == Code::unavailable))
             return document.error();
         if (!document.ok()) {
@@ -110,11 +110,11 @@ Result<bool> Calibrations::evaluate_some(Calibration& calibration) {
     }
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         for (const Pending& one : pending)
-            TRY(transaction.execute(
-                "UPDATE calibration_items SET verdicts = ?, explanation = ?, error = ?, cost_nano_usd = ?, duration_ms = ? "
-                "WHERE calibration_id = ? AND position = ?",
-                json::write(one.item.verdicts), one.item.explanation, one.item.error, one.item.cost_nano_usd,
-                one.item.duration_ms, calibration.id, one.position));
+            TRY(transaction.execute("UPDATE calibration_items SET verdicts = ?, explanation = ?, error = ?, "
+                                    "cost_nano_usd = ?, duration_ms = ? "
+                                    "WHERE calibration_id = ? AND position = ?",
+                                    json::write(one.item.verdicts), one.item.explanation, one.item.error,
+                                    one.item.cost_nano_usd, one.item.duration_ms, calibration.id, one.position));
         TRY(transaction.execute("UPDATE calibrations SET model = ? WHERE id = ?", calibration.model, calibration.id));
         return {};
     }));
@@ -128,22 +128,22 @@ Result<> Calibrations::finish(Calibration& calibration) {
     result.human_alpha = calibration.result.human_alpha;
     complete(result);
     if (result.all.count == 0 && !items.empty()) {
-        const std::string why = items.front().error.empty() ? "labels and verdicts cannot be compared: they are different, "
-                                                              "and have no scores"
-                                                            : items.front().error;
+        const std::string why = items.front().error.empty()
+                                    ? "labels and verdicts cannot be compared: they are different, "
+                                      "and have no scores"
+                                    : items.front().error;
         return fail(calibration, "no target has a verdict: " + why);
     }
     std::string alarm;
     if (calibration.canary_of) {
         const auto first = find(Caller::system(), *calibration.canary_of);
-        if (first.ok())
-            alarm = drift_of(TRY(read_items(first.value().id)), items, first.value().result, result);
+        if (first.ok()) alarm = drift_of(TRY(read_items(first.value().id)), items, first.value().result, result);
     }
     // The notice first: it has the check as its key, so a repetition after a crash sends no second one.
     if (!alarm.empty() && m_hooks.alarm) TRY(m_hooks.alarm({calibration, alarm}));
-    TRY(m_database.execute(
-        "UPDATE calibrations SET state = 'done', result = ?, alarm = ?, ended_at = ? WHERE id = ? AND state = 'running'",
-        json::write(result), alarm, m_clock.now(), calibration.id));
+    TRY(m_database.execute("UPDATE calibrations SET state = 'done', result = ?, alarm = ?, ended_at = ? WHERE id = ? "
+                           "AND state = 'running'",
+                           json::write(result), alarm, m_clock.now(), calibration.id));
     return {};
 }
 
@@ -162,9 +162,9 @@ Result<int64_t> Calibrations::make_checks() {
         const bool is_newer = *newest > row.optional_integer(3).value_or(0);
         if (!is_newer && (!due || *due > now)) continue;
         // The server that moves the time on makes the check.
-        const auto claimed = TRY(m_database.execute(
-            "UPDATE calibrations SET next_check_at = ? WHERE id = ? AND next_check_at = ?", now + check_period,
-            row.text(0), due.value_or(Time{})));
+        const auto claimed =
+            TRY(m_database.execute("UPDATE calibrations SET next_check_at = ? WHERE id = ? AND next_check_at = ?",
+                                   now + check_period, row.text(0), due.value_or(Time{})));
         if (claimed == 0) continue;
         Calibration check = TRY(find(Caller::system(), CalibrationId(row.text(0))));
         const auto items = TRY(read_items(check.id));

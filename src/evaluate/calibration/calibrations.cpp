@@ -138,8 +138,8 @@ Result<std::vector<CalibrationItem>> Calibrations::labelled(const Calibration& c
     std::vector<telemetry::PlaceName> names;
     for (const CalibrationItem& item : items)
         names.push_back({item.target_id, item.target_id, calibration.project_id.text()});
-    const auto places = TRY(m_spans->places(Caller::system(), calibration.space_id, calibration.target, names,
-                                            Permission::project_read));
+    const auto places = TRY(
+        m_spans->places(Caller::system(), calibration.space_id, calibration.target, names, Permission::project_read));
     std::erase_if(items, [&](CalibrationItem& item) {
         const auto place = places.find(item.target_id);
         if (place == places.end()) return true; // the target is gone
@@ -157,7 +157,8 @@ Result<CalibrationId> Calibrations::insert(const Calibration& calibration, const
         TRY(transaction.execute(
             "INSERT INTO calibrations (id, space_id, evaluator_id, number, name, project_id, target, config, "
             "failing_label, repetitions, canary_of, is_canary, state, reason, result, alarm, cost_limit_micro_usd, "
-            "lease_until, next_check_at, model, started_by_name, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "lease_until, next_check_at, model, started_by_name, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "?, "
             "'queued', '', ?, '', ?, 0, ?, '', ?, ?)",
             id, calibration.space_id, calibration.evaluator_id, calibration.number, calibration.name,
             calibration.project_id, name_of(calibration.target), calibration.config, calibration.failing_label,
@@ -172,19 +173,19 @@ Result<CalibrationId> Calibrations::insert(const Calibration& calibration, const
                 "?, ?, ?, '[]', '', '', 0, 0)",
                 id, position++, item.target_id, item.trace_id, item.human, item.human_score, item.raters,
                 item.is_held_out ? 1 : 0));
-        return m_access.audit.record(transaction, caller,
-                                     {"calibration_start",
-                                      calibration.space_id,
-                                      id.text(),
-                                      {{"evaluator", calibration.evaluator_id.text()}, {"version", calibration.number}}});
+        return m_access.audit.record(
+            transaction, caller,
+            {"calibration_start",
+             calibration.space_id,
+             id.text(),
+             {{"evaluator", calibration.evaluator_id.text()}, {"version", calibration.number}}});
     }));
     return id;
 }
 
 Result<Calibration> Calibrations::start(const Caller& caller, const EvaluatorVersion& version,
                                         const StartCalibration& wanted) {
-    const auto project =
-        TRY(m_access.projects.find(caller, version.space_id, wanted.project, Permission::eval_write));
+    const auto project = TRY(m_access.projects.find(caller, version.space_id, wanted.project, Permission::eval_write));
     if (!caller.run.empty()) return forbidden("a worker cannot start a calibration");
     if (version.kind == EvaluatorKind::rule)
         return invalid("evaluator " + version.name + " is a rule: it is exact, and not calibrated");
@@ -219,10 +220,9 @@ Result<Calibration> Calibrations::start(const Caller& caller, const EvaluatorVer
 
 Result<Page<Calibration>> Calibrations::list(const Caller& caller, const SpaceId& space, const EvaluatorId& evaluator,
                                              const PageRequest& page) const {
-    auto wanted = TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt,
-                                                  Permission::project_read,
-                                                  "SELECT " + std::string(calibration_fields) + " FROM calibrations c",
-                                                  "c."));
+    auto wanted =
+        TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt, Permission::project_read,
+                                        "SELECT " + std::string(calibration_fields) + " FROM calibrations c", "c."));
     wanted.where("c.evaluator_id = ?", evaluator);
     std::vector<Calibration> found;
     for (const auto& row : TRY(wanted.newest_first(m_database, page))) found.push_back(TRY(calibration_of(row)));
@@ -230,8 +230,8 @@ Result<Page<Calibration>> Calibrations::list(const Caller& caller, const SpaceId
 }
 
 Result<Calibration> Calibrations::find(const Caller& caller, const CalibrationId& id, Permission permission) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(calibration_fields) + " FROM calibrations c WHERE c.id = ?", id));
+    const auto rows =
+        TRY(m_database.query("SELECT " + std::string(calibration_fields) + " FROM calibrations c WHERE c.id = ?", id));
     if (rows.empty()) return not_found("calibration " + id.text());
     Calibration found = TRY(calibration_of(rows.front()));
     TRY(access::require_in_project(m_access.projects, caller, found.space_id, found.project_id, permission,
@@ -283,11 +283,11 @@ Result<CorrectedRateView> Calibrations::corrected_rate(const Caller& caller, con
                                                        Time from) const {
     constexpr size_t most_counted = 10'000;
     const auto where = TRY(m_access.projects.find(caller, space, project, Permission::project_read));
-    const auto rows = TRY(m_database.query(
-        "SELECT " + std::string(calibration_fields) +
-            " FROM calibrations c WHERE c.evaluator_id = ? AND c.project_id = ? AND c.state = 'done' AND c.canary_of IS "
-            "NULL ORDER BY c.number DESC, c.id DESC LIMIT 1",
-        evaluator, where.id));
+    const auto rows = TRY(m_database.query("SELECT " + std::string(calibration_fields) +
+                                               " FROM calibrations c WHERE c.evaluator_id = ? AND c.project_id = ? AND "
+                                               "c.state = 'done' AND c.canary_of IS "
+                                               "NULL ORDER BY c.number DESC, c.id DESC LIMIT 1",
+                                           evaluator, where.id));
     if (rows.empty()) return not_found("a calibration of this evaluator in the project");
     const Calibration by = TRY(calibration_of(rows.front()));
     if (m_spans == nullptr) return unavailable("this server stores no spans");

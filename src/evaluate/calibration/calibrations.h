@@ -1,6 +1,6 @@
-// Calibrations in the database: started by people, worked on by the server that holds the lease, a few targets at a time,
-// each stored when it is there, so that a killed server repeats only those. Weekly checks repeat a canary set and report
-// drift. Thread-safe; one thread calls step().
+// Calibrations in the database: started by people, worked on by the server that holds the lease, a few targets at a
+// time, each stored when it is there, so that a killed server repeats only those. Weekly checks repeat a canary set and
+// report drift. Thread-safe; one thread calls step().
 #pragma once
 
 #include "access/access.h"
@@ -38,8 +38,9 @@ struct CalibrationHooks {
                                       const std::string& trace_id)>
         document{};
     // Without the cache. In the order of the documents.
-    std::function<std::vector<AppliedVerdict>(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
-                                              int64_t repetition, const Calibration& owner)>
+    std::function<std::vector<AppliedVerdict>(const EvaluatorVersion& version,
+                                              const std::vector<json::Value>& documents, int64_t repetition,
+                                              const Calibration& owner)>
         apply{};
     std::function<Result<>(const DriftAlarm& alarm)> alarm{};
 };

@@ -47,32 +47,33 @@ std::vector<CalibrationItem> hundred() {
 
 // A calibration of code with a canary set of fifty targets, as one that was done a moment ago.
 struct CanaryDesk {
-    explicit CanaryDesk(World& given)
-        : world(given),
-          calibrations(given.database, given.clock, given.access, nullptr) {
+    explicit CanaryDesk(World& given) : world(given), calibrations(given.database, given.clock, given.access, nullptr) {
         project = world.add_project(world.admin, world.space, "shop-" + std::to_string(++made));
         evaluator = make_id<EvaluatorTag>(world.clock);
         add_version(1);
         std::vector<CalibrationItem> items;
-        for (int i = 0; i < 50; ++i) items.push_back(item("t" + std::to_string(i), i < 30 ? "pass" : "fail", {i < 30 ? "pass" : "fail"}));
+        for (int i = 0; i < 50; ++i)
+            items.push_back(item("t" + std::to_string(i), i < 30 ? "pass" : "fail", {i < 30 ? "pass" : "fail"}));
         CalibrationResult result = calibration_result(items, "");
         complete(result);
         first = make_id<CalibrationTag>(world.clock);
         must(world.database.execute(
             "INSERT INTO calibrations (id, space_id, evaluator_id, number, name, project_id, target, config, "
-            "failing_label, repetitions, canary_of, is_canary, state, reason, result, alarm, lease_until, next_check_at, "
+            "failing_label, repetitions, canary_of, is_canary, state, reason, result, alarm, lease_until, "
+            "next_check_at, "
             "model, started_by_name, created_at) VALUES (?, ?, ?, 1, 'tone', ?, 'trace', 'correct', '', 1, NULL, 1, "
             "'done', '', ?, '', 0, ?, '', 'ada', 1)",
             first, world.space, evaluator, project.id, json::write(result),
             world.clock.now() + Calibrations::check_period));
         int64_t position = 0;
         for (const CalibrationItem& one : items)
-            must(world.database.execute(
-                "INSERT INTO calibration_items (calibration_id, position, target_id, trace_id, human, human_score, raters, "
-                "is_held_out, verdicts, explanation, error, cost_nano_usd, duration_ms) VALUES (?, ?, ?, ?, ?, ?, 1, 0, ?, "
-                "'', '', 0, 0)",
-                first, position++, one.target_id, one.trace_id, one.human, one.human_score,
-                json::write(one.verdicts)));
+            must(world.database.execute("INSERT INTO calibration_items (calibration_id, position, target_id, trace_id, "
+                                        "human, human_score, raters, "
+                                        "is_held_out, verdicts, explanation, error, cost_nano_usd, duration_ms) VALUES "
+                                        "(?, ?, ?, ?, ?, ?, 1, 0, ?, "
+                                        "'', '', 0, 0)",
+                                        first, position++, one.target_id, one.trace_id, one.human, one.human_score,
+                                        json::write(one.verdicts)));
         CalibrationHooks hooks;
         hooks.document = [](const std::string&, telemetry::EvalTarget, const std::string& id,
                             const std::string&) -> Result<json::Value> { return json::Value(id); };
@@ -105,9 +106,8 @@ struct CanaryDesk {
         version.kind = EvaluatorKind::code;
         version.name = "tone";
         version.code = CodeDefinition{};
-        must(world.database.write([&](sql::Transaction& transaction) -> Result<> {
-            return EvaluatorVersions::add(transaction, version);
-        }));
+        must(world.database.write(
+            [&](sql::Transaction& transaction) -> Result<> { return EvaluatorVersions::add(transaction, version); }));
     }
     // Until nothing is left to do.
     void work() {
@@ -162,8 +162,7 @@ TEST_CASE("a calibration has the numbers that were computed by hand") {
     CHECK(result.both_fail == 25);
     // With these labels a rate of 0.8 of 1000 is 0.75.
     const auto corrected = corrected_rate(
-        0.8, 1000,
-        {result.both_pass, result.only_evaluator_passes, result.only_people_pass, result.both_fail});
+        0.8, 1000, {result.both_pass, result.only_evaluator_passes, result.only_people_pass, result.both_fail});
     CHECK(is_about(corrected->rate, 0.75));
 }
 
@@ -302,7 +301,8 @@ TEST_CASE("a limit that is used up ends the calibration with the reason") {
 TEST_CASE("a calibration is seen by those who see its project") {
     access::testing::for_each_world([](World& world) {
         CanaryDesk desk(world);
-        const auto other = must(world.access.spaces.create(world.admin, "cal-" + std::to_string(++CanaryDesk::made), ""));
+        const auto other =
+            must(world.access.spaces.create(world.admin, "cal-" + std::to_string(++CanaryDesk::made), ""));
         const Caller outsider =
             world.join(other.id, "c" + std::to_string(++CanaryDesk::made) + "@example.com", Role::owner);
         CHECK(outcome(desk.calibrations.find(outsider, desk.first)) == "not_found");

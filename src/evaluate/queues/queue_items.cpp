@@ -121,12 +121,12 @@ Result<Page<QueueItem>> Queues::items(const Caller& caller, const Queue& queue, 
     TRY(check(caller, queue, Permission::queue_answer));
     const std::string after = TRY(page.after());
     std::vector<QueueItem> found;
-    for (const auto& row : TRY(m_database.query(
-             "SELECT " + std::string(item_fields) +
-                 " FROM queue_items i LEFT JOIN queue_reviews r ON r.item_id = i.id AND r.user_id = ? WHERE i.queue_id = "
-                 "? AND (? = '' OR i.state = ?) AND i.id > ? ORDER BY i.id LIMIT ?",
-             caller.user, queue.id, state ? name_of(*state) : std::string_view(), state ? name_of(*state) : "", after,
-             page.limit + 1)))
+    for (const auto& row : TRY(m_database.query("SELECT " + std::string(item_fields) +
+                                                    " FROM queue_items i LEFT JOIN queue_reviews r ON r.item_id = i.id "
+                                                    "AND r.user_id = ? WHERE i.queue_id = "
+                                                    "? AND (? = '' OR i.state = ?) AND i.id > ? ORDER BY i.id LIMIT ?",
+                                                caller.user, queue.id, state ? name_of(*state) : std::string_view(),
+                                                state ? name_of(*state) : "", after, page.limit + 1)))
         found.push_back(item_of(queue, row, m_clock.now()));
     return access::make_page(std::move(found), page, [](const QueueItem& one) { return one.id.text(); });
 }
@@ -156,9 +156,10 @@ Result<QueueItem> Queues::item(const Caller& caller, const Queue& queue, const Q
         caller.user, id, queue.id));
     if (rows.empty()) return not_found("item " + id.text());
     QueueItem found = item_of(queue, rows.front(), m_clock.now());
-    for (const auto& row : TRY(m_database.query("SELECT name, label, score, explanation FROM queue_evals WHERE item_id = "
-                                                "? AND user_id = ? AND withdrawn = 0 ORDER BY name",
-                                                id, caller.user))) {
+    for (const auto& row :
+         TRY(m_database.query("SELECT name, label, score, explanation FROM queue_evals WHERE item_id = "
+                              "? AND user_id = ? AND withdrawn = 0 ORDER BY name",
+                              id, caller.user))) {
         QueueEval eval;
         eval.config = row.text(0);
         if (!row.text(1).empty()) eval.label = row.text(1);
@@ -180,7 +181,8 @@ Result<std::optional<QueueItem>> Queues::next(const Caller& caller, const Queue&
         // The one that the person has, else the oldest with a place that is neither taken nor reserved.
         auto rows = TRY(transaction.query(
             "SELECT r.item_id FROM queue_reviews r JOIN queue_items i ON i.id = r.item_id WHERE r.queue_id = ? AND "
-            "r.user_id = ? AND r.state = 'reserved' AND r.reserved_until > ? AND i.state = 'pending' ORDER BY r.item_id "
+            "r.user_id = ? AND r.state = 'reserved' AND r.reserved_until > ? AND i.state = 'pending' ORDER BY "
+            "r.item_id "
             "LIMIT 1",
             queue.id, user, now));
         if (rows.empty())
@@ -205,7 +207,8 @@ Result<std::optional<QueueItem>> Queues::next(const Caller& caller, const Queue&
 // Counts again who has labelled and skipped the item.
 Result<> Queues::settle(sql::Transaction& transaction, const Queue& queue, const QueueItemId& id) const {
     TRY(transaction.execute(
-        "UPDATE queue_items SET state = CASE WHEN (SELECT COUNT(*) FROM queue_reviews r WHERE r.item_id = queue_items.id "
+        "UPDATE queue_items SET state = CASE WHEN (SELECT COUNT(*) FROM queue_reviews r WHERE r.item_id = "
+        "queue_items.id "
         "AND r.state = 'done') >= ? THEN 'done' WHEN (SELECT COUNT(*) FROM queue_reviews r WHERE r.item_id = "
         "queue_items.id AND r.state = 'skipped') >= ? THEN 'skipped' ELSE 'pending' END WHERE id = ?",
         queue.reviewers_per_item, queue.reviewers_per_item, id));
@@ -233,9 +236,10 @@ Result<QueueItem> Queues::label(const Caller& caller, const Queue& queue, const 
             "excluded.updated_at",
             id, queue.id, user, caller.name, *wanted.ms_spent, before.verdicts_hidden ? 0 : 1, now));
         // A config that is not among them any more has no eval of this person.
-        TRY(transaction.execute("UPDATE queue_evals SET withdrawn = 1, published = 0, updated_at = ? WHERE item_id = ? AND "
-                                "user_id = ?",
-                                now, id, user));
+        TRY(transaction.execute(
+            "UPDATE queue_evals SET withdrawn = 1, published = 0, updated_at = ? WHERE item_id = ? AND "
+            "user_id = ?",
+            now, id, user));
         for (const CheckedEval& eval : evals)
             TRY(transaction.execute(
                 "INSERT INTO queue_evals (item_id, user_id, config_id, queue_id, name, label, score, explanation, "
@@ -276,23 +280,25 @@ Result<QueueItem> Queues::undo(const Caller& caller, const Queue& queue) {
     const std::string user = TRY(reviewer(caller, queue));
     const Time now = m_clock.now();
     const auto taken = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<std::string> {
-        const auto last = TRY(transaction.query(
-            "SELECT item_id FROM queue_reviews WHERE queue_id = ? AND user_id = ? AND state IN ('done', 'skipped') ORDER "
-            "BY updated_at DESC, item_id DESC LIMIT 1",
-            queue.id, user));
+        const auto last = TRY(transaction.query("SELECT item_id FROM queue_reviews WHERE queue_id = ? AND user_id = ? "
+                                                "AND state IN ('done', 'skipped') ORDER "
+                                                "BY updated_at DESC, item_id DESC LIMIT 1",
+                                                queue.id, user));
         if (last.empty()) return not_found("an item of yours to take back");
         const QueueItemId id(last.front().text(0));
         // The person has seen the verdicts, or could have.
         TRY(transaction.execute(
-            "UPDATE queue_reviews SET reserved_until = ? WHERE queue_id = ? AND user_id = ? AND state = 'reserved'", now,
-            queue.id, user));
-        TRY(transaction.execute("UPDATE queue_reviews SET saw_verdicts = CASE WHEN state = 'done' THEN 1 ELSE "
-                                "saw_verdicts END, state = 'reserved', reserved_until = ? WHERE item_id = ? AND user_id "
-                                "= ?",
-                                now + reservation, id, user));
-        TRY(transaction.execute("UPDATE queue_evals SET withdrawn = 1, published = 0, updated_at = ? WHERE item_id = ? AND "
-                                "user_id = ?",
-                                now, id, user));
+            "UPDATE queue_reviews SET reserved_until = ? WHERE queue_id = ? AND user_id = ? AND state = 'reserved'",
+            now, queue.id, user));
+        TRY(transaction.execute(
+            "UPDATE queue_reviews SET saw_verdicts = CASE WHEN state = 'done' THEN 1 ELSE "
+            "saw_verdicts END, state = 'reserved', reserved_until = ? WHERE item_id = ? AND user_id "
+            "= ?",
+            now + reservation, id, user));
+        TRY(transaction.execute(
+            "UPDATE queue_evals SET withdrawn = 1, published = 0, updated_at = ? WHERE item_id = ? AND "
+            "user_id = ?",
+            now, id, user));
         TRY(settle(transaction, queue, id));
         return id.text();
     }));
@@ -344,7 +350,8 @@ Result<int64_t> Queues::publish() {
     for (const auto& row : TRY(m_database.query(
              "SELECT e.item_id, e.user_id, e.config_id, e.name, e.label, e.score, e.explanation, e.withdrawn, "
              "e.updated_at, i.target_id, q.project_id, q.target, q.id FROM queue_evals e JOIN queue_items i ON i.id = "
-             "e.item_id JOIN annotation_queues q ON q.id = i.queue_id WHERE e.published = 0 ORDER BY e.updated_at LIMIT "
+             "e.item_id JOIN annotation_queues q ON q.id = i.queue_id WHERE e.published = 0 ORDER BY e.updated_at "
+             "LIMIT "
              "500"))) {
         Waiting one;
         one.item = row.text(0);
@@ -382,9 +389,10 @@ Result<int64_t> Queues::publish() {
         }
     // Labels that changed meanwhile wait for the next step.
     for (const Waiting& one : waiting)
-        TRY(m_database.execute("UPDATE queue_evals SET published = 1 WHERE item_id = ? AND user_id = ? AND config_id = ? "
-                               "AND updated_at = ?",
-                               one.item, one.user, one.config, one.updated_ns));
+        TRY(m_database.execute(
+            "UPDATE queue_evals SET published = 1 WHERE item_id = ? AND user_id = ? AND config_id = ? "
+            "AND updated_at = ?",
+            one.item, one.user, one.config, one.updated_ns));
     return static_cast<int64_t>(waiting.size());
 }
 

@@ -103,14 +103,14 @@ Result<Queue> Queues::find(const Caller& caller, const SpaceId& space, std::stri
                            Permission permission) const {
     const auto absent = [&] { return not_found("queue " + std::string(truncate_utf8(id_or_name, 100))); };
     if (!is_valid_utf8(id_or_name) || id_or_name.find('\0') != std::string_view::npos) return absent();
-    const auto rows = TRY(m_database.query(
-        "SELECT id, space_id, project_id FROM annotation_queues WHERE id = ? OR (space_id = ? AND name = ?) ORDER BY CASE "
-        "WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
-        id_or_name, space, id_or_name, id_or_name));
+    const auto rows = TRY(m_database.query("SELECT id, space_id, project_id FROM annotation_queues WHERE id = ? OR "
+                                           "(space_id = ? AND name = ?) ORDER BY CASE "
+                                           "WHEN id = ? THEN 0 ELSE 1 END LIMIT 1",
+                                           id_or_name, space, id_or_name, id_or_name));
     if (rows.empty()) return absent();
     // A queue is as visible as its project.
-    const auto project = m_access.projects.find(caller, rows.front().id<access::SpaceTag>(1), rows.front().text(2),
-                                                permission);
+    const auto project =
+        m_access.projects.find(caller, rows.front().id<access::SpaceTag>(1), rows.front().text(2), permission);
     if (!project.ok()) return project.error().code == Code::not_found ? absent() : project.error();
     return read("q.id = ?", rows.front().text(0));
 }
@@ -121,10 +121,9 @@ Result<> Queues::check(const Caller& caller, const Queue& queue, Permission perm
 }
 
 Result<Page<Queue>> Queues::list(const Caller& caller, const SpaceId& space, const PageRequest& page) const {
-    auto wanted = TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt,
-                                                  Permission::queue_answer,
-                                                  "SELECT " + std::string(queue_fields) + " FROM annotation_queues q",
-                                                  "q."));
+    auto wanted =
+        TRY(access::ProjectList::create(m_access.projects, caller, space, std::nullopt, Permission::queue_answer,
+                                        "SELECT " + std::string(queue_fields) + " FROM annotation_queues q", "q."));
     std::vector<Queue> queues;
     for (const auto& row : TRY(wanted.newest_first(m_database, page))) queues.push_back(queue_of(row));
     return access::make_page(std::move(queues), page, [](const Queue& one) { return one.id.text(); });
@@ -211,12 +210,14 @@ Result<Queue> Queues::update(const Caller& caller, const Queue& queue, const Que
     const bool begins = changed.fill_enabled && !queue.fill_enabled;
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto same = TRY(transaction.query("SELECT 1 FROM annotation_queues WHERE space_id = ? AND name = ? AND id "
-                                                "<> ?",
-                                                queue.space_id, changed.name, queue.id));
+        const auto same =
+            TRY(transaction.query("SELECT 1 FROM annotation_queues WHERE space_id = ? AND name = ? AND id "
+                                  "<> ?",
+                                  queue.space_id, changed.name, queue.id));
         if (!same.empty()) return conflict("a queue named " + changed.name + " exists already");
         TRY(transaction.execute(
-            "UPDATE annotation_queues SET name = ?, instructions = ?, reviewers_per_item = ?, shows_verdicts = ?, dataset "
+            "UPDATE annotation_queues SET name = ?, instructions = ?, reviewers_per_item = ?, shows_verdicts = ?, "
+            "dataset "
             "= ?, fill_enabled = ?, fill_filter = ?, fill_ppm = ?, filled_up_to = ?, fill_problem = '', updated_at = ? "
             "WHERE id = ?",
             changed.name, changed.instructions, changed.reviewers_per_item, changed.shows_verdicts ? 1 : 0,
@@ -226,12 +227,13 @@ Result<Queue> Queues::update(const Caller& caller, const Queue& queue, const Que
         if (changed.reviewers_per_item != queue.reviewers_per_item)
             for (const auto& [state, of] : {std::pair("done", "done"), std::pair("pending", "done")}) {
                 const std::string compared = std::string_view(state) == of ? ">=" : "<";
-                TRY(transaction.execute("UPDATE queue_items SET state = '" + std::string(state) +
-                                            "' WHERE queue_id = ? AND state IN ('pending', 'done') AND (SELECT COUNT(*) "
-                                            "FROM queue_reviews r WHERE r.item_id = queue_items.id AND r.state = "
-                                            "'done') " +
-                                            compared + " ?",
-                                        queue.id, changed.reviewers_per_item));
+                TRY(transaction.execute(
+                    "UPDATE queue_items SET state = '" + std::string(state) +
+                        "' WHERE queue_id = ? AND state IN ('pending', 'done') AND (SELECT COUNT(*) "
+                        "FROM queue_reviews r WHERE r.item_id = queue_items.id AND r.state = "
+                        "'done') " +
+                        compared + " ?",
+                    queue.id, changed.reviewers_per_item));
             }
         return m_access.audit.record(transaction, caller,
                                      {"queue_update", queue.space_id, queue.id.text(), {{"name", changed.name}}});
@@ -278,14 +280,13 @@ Result<QueueFilled> Queues::add(const Caller& caller, const Queue& queue, const 
         names.push_back({id, queue.target == telemetry::EvalTarget::chat_session ? id : lowercase_ascii(id),
                          queue.project_id.text()});
     }
-    const auto places =
-        TRY(m_spans->places(caller, queue.space_id, queue.target, names, Permission::project_read));
+    const auto places = TRY(m_spans->places(caller, queue.space_id, queue.target, names, Permission::project_read));
     std::vector<std::pair<std::string, std::string>> targets;
     for (const std::string& id : target_ids) {
         const auto place = places.find(id);
         if (place == places.end())
-            return not_found(fmt::format("{} {} in the project of the queue", name_of(queue.target),
-                                         truncate_utf8(id, 100)));
+            return not_found(
+                fmt::format("{} {} in the project of the queue", name_of(queue.target), truncate_utf8(id, 100)));
         const bool is_trace = queue.target == telemetry::EvalTarget::trace;
         targets.emplace_back(place->second.id, is_trace ? place->second.id : place->second.trace_id);
     }
@@ -354,14 +355,15 @@ Result<int64_t> Queues::fill_due() {
     constexpr Duration overlap = std::chrono::minutes(10);
     const Time now = m_clock.now();
     int64_t added = 0;
-    for (const auto& row : TRY(m_database.query("SELECT id FROM annotation_queues WHERE fill_enabled = 1 AND filled_up_to "
-                                                "< ? ORDER BY filled_up_to LIMIT 50",
-                                                now - fill_cadence))) {
+    for (const auto& row :
+         TRY(m_database.query("SELECT id FROM annotation_queues WHERE fill_enabled = 1 AND filled_up_to "
+                              "< ? ORDER BY filled_up_to LIMIT 50",
+                              now - fill_cadence))) {
         const Queue queue = TRY(read("q.id = ?", row.text(0)));
         // The server that moves the time on fills the queue.
         const auto claimed =
-            TRY(m_database.execute("UPDATE annotation_queues SET filled_up_to = ? WHERE id = ? AND filled_up_to = ?", now,
-                                   queue.id, queue.filled_up_to));
+            TRY(m_database.execute("UPDATE annotation_queues SET filled_up_to = ? WHERE id = ? AND filled_up_to = ?",
+                                   now, queue.id, queue.filled_up_to));
         if (claimed == 0) continue;
         const auto filled = [&]() -> Result<int64_t> {
             const auto targets = TRY(matching(queue, to_ns(queue.filled_up_to - overlap), most_filled_at_once));
@@ -374,7 +376,8 @@ Result<int64_t> Queues::fill_due() {
                                filled.ok() ? "" : std::string(truncate_utf8(filled.error().message, 500)),
                                filled.ok() ? "" : "failed", queue.filled_up_to, queue.id));
         if (!filled.ok())
-            log(Level::warning, "a queue was not filled", {{"queue", queue.id.text()}, {"why", filled.error().message}});
+            log(Level::warning, "a queue was not filled",
+                {{"queue", queue.id.text()}, {"why", filled.error().message}});
     }
     return added;
 }

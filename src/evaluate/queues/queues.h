@@ -1,6 +1,6 @@
 // Queues in the database: created and filled by members with queue_manage, worked through by people with queue_answer.
-// `next` reserves an item for 15 minutes, so that no two people get the last place of an item. Labels become human evals
-// of the target: first they are stored here, then `publish` writes them to the span store, also after a crash.
+// `next` reserves an item for 15 minutes, so that no two people get the last place of an item. Labels become human
+// evals of the target: first they are stored here, then `publish` writes them to the span store, also after a crash.
 // Thread-safe; the span store is read and written on the caller's thread.
 #pragma once
 
@@ -40,7 +40,8 @@ public:
     Result<> remove(const access::Caller& caller, const Queue& queue);
 
     // Adds targets that a person chose. Those that are there already are left out.
-    Result<QueueFilled> add(const access::Caller& caller, const Queue& queue, const std::vector<std::string>& target_ids);
+    Result<QueueFilled> add(const access::Caller& caller, const Queue& queue,
+                            const std::vector<std::string>& target_ids);
     // Adds what matches the fill rule in the last hours, at most `limit`.
     Result<QueueFilled> fill(const access::Caller& caller, const Queue& queue, int64_t hours, int64_t limit);
 

@@ -35,12 +35,15 @@ struct QueueDesk {
     // As filling would, which needs a span store.
     void add_items(const Queue& queue, int count) {
         for (int i = 0; i < count; ++i)
-            must(world.database.execute("INSERT INTO queue_items (id, queue_id, target_id, trace_id, state, added_by_name, "
-                                        "created_at) VALUES (?, ?, ?, ?, 'pending', 'test', 1)",
-                                        make_id<QueueItemTag>(world.clock), queue.id, "trace" + std::to_string(i),
-                                        "trace" + std::to_string(i)));
+            must(world.database.execute(
+                "INSERT INTO queue_items (id, queue_id, target_id, trace_id, state, added_by_name, "
+                "created_at) VALUES (?, ?, ?, ?, 'pending', 'test', 1)",
+                make_id<QueueItemTag>(world.clock), queue.id, "trace" + std::to_string(i),
+                "trace" + std::to_string(i)));
     }
-    Caller annotator() { return world.join(world.space, "a" + std::to_string(++made) + "@example.com", Role::annotator); }
+    Caller annotator() {
+        return world.join(world.space, "a" + std::to_string(++made) + "@example.com", Role::annotator);
+    }
     LabelQueueItem with(const std::string& label) const {
         LabelQueueItem wanted;
         wanted.evals = {{config, label, std::nullopt, std::nullopt}};
@@ -176,9 +179,11 @@ TEST_CASE("queues are made by members, worked through by annotators, and never s
         wanted.configs = {desk.config};
         CHECK(outcome(desk.queues.create(ada, world.space, wanted)) == "forbidden");
         CHECK(outcome(desk.queues.remove(ada, queue)) == "forbidden");
-        const Caller viewer = world.join(world.space, "v" + std::to_string(++QueueDesk::made) + "@example.com", Role::viewer);
+        const Caller viewer =
+            world.join(world.space, "v" + std::to_string(++QueueDesk::made) + "@example.com", Role::viewer);
         CHECK(outcome(desk.queues.next(viewer, queue)) == "forbidden");
-        const auto other = must(world.access.spaces.create(world.admin, "other-" + std::to_string(++QueueDesk::made), ""));
+        const auto other =
+            must(world.access.spaces.create(world.admin, "other-" + std::to_string(++QueueDesk::made), ""));
         const Caller outsider =
             world.join(other.id, "o" + std::to_string(++QueueDesk::made) + "@example.com", Role::owner);
         CHECK(outcome(desk.queues.find(outsider, world.space, queue.id.text())) == "not_found");

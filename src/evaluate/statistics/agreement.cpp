@@ -51,7 +51,8 @@ private:
 
 CorrectedRate with_interval(double rate, double variance, double weight) {
     const double error = std::sqrt(std::max(variance, 0.0));
-    return {rate, error,
+    return {rate,
+            error,
             {std::max(0.0, rate - normal_quantile * error), std::min(1.0, rate + normal_quantile * error)},
             weight};
 }

@@ -9,8 +9,8 @@
 
 namespace hone::evaluate {
 
-// Cohen's kappa of two raters. `interval` and `kappa` are absent when chance alone explains everything (both raters give
-// one label), and for nothing.
+// Cohen's kappa of two raters. `interval` and `kappa` are absent when chance alone explains everything (both raters
+// give one label), and for nothing.
 struct Kappa {
     int64_t count = 0;
     double observed = 0; // share of equal labels

@@ -1,5 +1,5 @@
 // A verified fix: the evidence of an issue and a control set, run on the base and on the branch of a review, several
-// times each. Signal runs it (signal/fix_replays.h); reviews and pull requests show it. Values only, declared once; any
+// times each. Signal runs it (signal/replay/fix_replays.h); reviews and pull requests show it. Values only, declared once; any
 // thread.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace hone::review {
 
-// `queued`: waits for a server. `running`: the two experiments run. `done`: it has an outcome. `failed`: it could not be
-// run, see the reason. `stopped`: by a person. From the last three, a new start leads back to `queued`.
+// `queued`: waits for a server. `running`: the two experiments run. `done`: it has an outcome. `failed`: it could not
+// be run, see the reason. `stopped`: by a person. From the last three, a new start leads back to `queued`.
 enum class ReplayState { queued, running, done, failed, stopped };
 constexpr auto enum_names(ReplayState) {
     return std::array{EnumName{ReplayState::queued, "queued"}, EnumName{ReplayState::running, "running"},
@@ -17,17 +17,15 @@ constexpr auto enum_names(ReplayState) {
                       EnumName{ReplayState::stopped, "stopped"}};
 }
 
-// `not_reproduced`: no evidence fails on the base, so nothing is known about the fix. `fixed`: all evidence that fails on
-// the base passes on the branch. `partly`: some of it. `unchanged`: none of it. `regressed`: something that passes on the
-// base does not pass on the branch.
+// `not_reproduced`: no evidence fails on the base, so nothing is known about the fix. `fixed`: all evidence that fails
+// on the base passes on the branch. `partly`: some of it. `unchanged`: none of it. `regressed`: something that passes
+// on the base does not pass on the branch.
 enum class ReplayOutcome { none, not_reproduced, fixed, partly, unchanged, regressed };
 constexpr auto enum_names(ReplayOutcome) {
-    return std::array{EnumName{ReplayOutcome::none, "none"},
-                      EnumName{ReplayOutcome::not_reproduced, "not_reproduced"},
-                      EnumName{ReplayOutcome::fixed, "fixed"},
-                      EnumName{ReplayOutcome::partly, "partly"},
-                      EnumName{ReplayOutcome::unchanged, "unchanged"},
-                      EnumName{ReplayOutcome::regressed, "regressed"}};
+    return std::array{
+        EnumName{ReplayOutcome::none, "none"},           EnumName{ReplayOutcome::not_reproduced, "not_reproduced"},
+        EnumName{ReplayOutcome::fixed, "fixed"},         EnumName{ReplayOutcome::partly, "partly"},
+        EnumName{ReplayOutcome::unchanged, "unchanged"}, EnumName{ReplayOutcome::regressed, "regressed"}};
 }
 
 enum class ReplaySet { evidence, control };
@@ -61,7 +59,8 @@ struct ReplayedExample {
     ReplaySide branch;
     int64_t tool_results = 0;
     static constexpr std::tuple fields{
-        Field{"set", &ReplayedExample::set, "evidence of the issue, or control: passing traces of the same entry point."},
+        Field{"set", &ReplayedExample::set,
+              "evidence of the issue, or control: passing traces of the same entry point."},
         Field{"example_id", &ReplayedExample::example_id, "Id of the example in the dataset."},
         Field{"trace_id", &ReplayedExample::trace_id, "The recorded trace, in the project of the issue."},
         Field{"base", &ReplayedExample::base, "On the base commit."},

@@ -50,7 +50,8 @@ Result<> Replays::enqueue(sql::Transaction& transaction, const ArtifactId& artif
     TRY(transaction.execute(
         "UPDATE review_replays SET attempt = attempt + 1, state = 'queued', reason = '', outcome = 'none', settings = "
         "?, result = '{}', dataset_id = '', base_experiment_id = '', branch_experiment_id = '', lease_until = 0, "
-        "started_by_name = ?, created_at = ?, started_at = NULL, ended_at = NULL WHERE artifact_id = ? AND revision = ? "
+        "started_by_name = ?, created_at = ?, started_at = NULL, ended_at = NULL WHERE artifact_id = ? AND revision = "
+        "? "
         "AND attempt = ?",
         json::write(settings), by, now, artifact, revision, there.front().integer(1)));
     return {};

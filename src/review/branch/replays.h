@@ -1,5 +1,5 @@
-// The replays of branches in the database: one row per revision, written by the server that holds its lease. A row whose
-// server died is taken over by the next one. Thread-safe.
+// The replays of branches in the database: one row per revision, written by the server that holds its lease. A row
+// whose server died is taken over by the next one. Thread-safe.
 #pragma once
 
 #include "review/branch/replay.h"

@@ -1,7 +1,7 @@
 // Replays of branches on both engines: who works on one, what a new start replaces, what an approval needs.
+#include "review/branch/replays.h"
 #include "access/testing.h"
 #include "forge/testing.h"
-#include "review/branch/replays.h"
 #include "review/delivery/pull_request_body.h"
 #include "review/reviews.h"
 #include "review/testing.h"
@@ -186,7 +186,8 @@ TEST_CASE("the block of a pull request has numbers, at most 4 KiB, and no text o
         replay.result.examples.push_back(example);
     }
     replay.result.evidence = replay.result.reproduced = replay.result.fixed = 20;
-    replay.result.not_replayed = {{ReplaySet::evidence, std::string(32, 'b'), "it continues the chat session secret-7"}};
+    replay.result.not_replayed = {
+        {ReplaySet::evidence, std::string(32, 'b'), "it continues the chat session secret-7"}};
     replay.result.problem = "stderr: private words";
     const std::string block = replay_block(replay);
     CHECK(block.size() <= 4096);

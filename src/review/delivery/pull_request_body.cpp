@@ -123,8 +123,7 @@ std::string harmless_markdown(std::string_view text) {
 }
 
 std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
-                              const std::vector<std::string>& approved_by,
-                              const std::optional<BranchReplay>& replay) {
+                              const std::vector<std::string>& approved_by, const std::optional<BranchReplay>& replay) {
     std::string body;
     if (!context.issue_title.empty())
         body += fmt::format("**Issue:** {}{}\n\n", harmless_markdown(context.issue_title),

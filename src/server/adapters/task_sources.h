@@ -13,9 +13,8 @@ class ExperimentSources final : public evaluate::TaskSources {
 public:
     // `mirrors`, `git`, `quarantine`: null where nothing can be isolated.
     ExperimentSources(forge::Repos& repos, forge::Mirrors* mirrors, const forge::Git* git,
-                      const forge::Quarantine* quarantine,
-                      std::vector<broker::PrivateHost> private_hosts, const std::string& data_directory,
-                      evaluate::ModelCalls& models)
+                      const forge::Quarantine* quarantine, std::vector<broker::PrivateHost> private_hosts,
+                      const std::string& data_directory, evaluate::ModelCalls& models)
         : m_repos(repos),
           m_mirrors(mirrors),
           m_git(git),

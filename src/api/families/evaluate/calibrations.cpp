@@ -46,8 +46,8 @@ Result<List<evaluate::Calibration>> list_calibrations(const Call& call, const Pa
 
 Result<One<evaluate::Calibration>> start_calibration(const Call& call, const evaluate::StartCalibration& body) {
     const auto evaluator = TRY(calibrated_evaluator(call, access::Permission::eval_write));
-    const auto version = TRY(call.services.signal.evaluators.version(call.caller, evaluator.id,
-                                                                     body.version.value_or(evaluator.revision)));
+    const auto version = TRY(
+        call.services.signal.evaluators.version(call.caller, evaluator.id, body.version.value_or(evaluator.revision)));
     return One<evaluate::Calibration>{TRY(call.services.evaluate.calibrations.start(call.caller, version, body))};
 }
 

@@ -126,7 +126,8 @@ Result<One<NextQueueItem>> next_queue_item(const Call& call, const InSpace& quer
 Result<One<evaluate::QueueItem>> label_queue_item(const Call& call, const InSpace& query,
                                                   const evaluate::LabelQueueItem& body) {
     const auto queue = TRY(queue_in_path(call, query.space));
-    return One<evaluate::QueueItem>{TRY(queues_of(call).label(call.caller, queue, TRY(queue_item_in_path(call)), body))};
+    return One<evaluate::QueueItem>{
+        TRY(queues_of(call).label(call.caller, queue, TRY(queue_item_in_path(call)), body))};
 }
 
 Result<One<evaluate::QueueItem>> skip_queue_item(const Call& call, const InSpace& query, const SkipQueueItem& body) {

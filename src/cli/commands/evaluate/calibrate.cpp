@@ -29,7 +29,7 @@ Result<std::string> calibrated_path(const Context& context, const std::vector<st
     return path_of("/v1/evaluators", parts);
 }
 
-std::string number_text(const json::Value* value) {
+std::string ratio_text(const json::Value* value) {
     return value != nullptr && value->is_number() ? fmt::format("{:.3f}", value->to_number<double>())
                                                   : std::string("not known");
 }
@@ -37,8 +37,8 @@ std::string number_text(const json::Value* value) {
 std::string kappa_text(const json::Value& view) {
     const json::Value* kappa = member(view, "kappa");
     if (kappa == nullptr || !kappa->is_number()) return "kappa not known";
-    return fmt::format("kappa {} ({} to {})", number_text(kappa), number_text(member(view, "low")),
-                       number_text(member(view, "high")));
+    return fmt::format("kappa {} ({} to {})", ratio_text(kappa), ratio_text(member(view, "low")),
+                       ratio_text(member(view, "high")));
 }
 
 void print_calibration(const Context& context, const json::Value& one) {
@@ -50,14 +50,14 @@ void print_calibration(const Context& context, const json::Value& one) {
     if (text_of(one, "state") != "done") return;
     const json::Value& all = *member(result, "all");
     console.print(fmt::format("{} targets, agreement {}, {}\n", number_of(all, "count"),
-                              number_text(member(all, "agreement")), kappa_text(all)));
+                              ratio_text(member(all, "agreement")), kappa_text(all)));
     const json::Value& held_out = *member(result, "held_out");
     console.print(fmt::format("held out: {} targets, {}\n", number_of(held_out, "count"), kappa_text(held_out)));
     console.print(fmt::format("label {}: precision {}, recall {}\n", safe_line(text_of(result, "failing_label")),
-                              number_text(member(*member(result, "precision"), "rate")),
-                              number_text(member(*member(result, "recall"), "rate"))));
+                              ratio_text(member(*member(result, "precision"), "rate")),
+                              ratio_text(member(*member(result, "recall"), "rate"))));
     console.print(fmt::format("flip rate {}, {} ms and {} nano-USD per verdict\n",
-                              number_text(member(result, "flip_rate")), number_of(result, "mean_ms"),
+                              ratio_text(member(result, "flip_rate")), number_of(result, "mean_ms"),
                               number_of(result, "mean_cost_nano_usd")));
     for (const json::Value& warning : member(result, "warnings")->as_array())
         if (warning.is_string()) console.print("Note: " + safe_line(std::string(warning.get_string())) + "\n");
@@ -69,8 +69,8 @@ Result<> calibrate(Context& context) {
     json::Object body{{"project", context.value_or_empty("--project")}, {"config", context.value_or_empty("--config")}};
     if (const auto target = context.parsed.value("--target")) body["target"] = *target;
     if (const auto label = context.parsed.value("--failing-label")) body["failing_label"] = *label;
-    for (const auto& [option, field] : {std::pair("--version", "version"), {"--repeat", "repetitions"},
-                                        {"--most", "limit"}})
+    for (const auto& [option, field] :
+         {std::pair("--version", "version"), {"--repeat", "repetitions"}, {"--most", "limit"}})
         if (const auto value = TRY(context.integer(option, 1))) body[field] = *value;
     if (context.parsed.has("--canary")) body["canary"] = true;
     const std::string path = TRY(calibrated_path(context, {}));
@@ -113,23 +113,23 @@ std::vector<Command> calibration_commands() {
         {.path = "evaluator calibrate",
          .summary = "Compare an evaluator with the labels of people: kappa, precision, recall, flip rate, cost.",
          .arguments = {calibrated_argument},
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Project of the labelled targets.",
-                      .short_name = "-p"},
-                     {.name = "--config", .value = "NAME", .doc = "Name of the human evals."},
-                     {.name = "--target",
-                      .value = "TARGET",
-                      .doc = "What is labelled. Default: trace.",
-                      .choices = {"span", "trace", "chat_session"}},
-                     {.name = "--failing-label",
-                      .value = "LABEL",
-                      .doc = "Label whose precision and recall are shown. Default: the one with the lowest score."},
-                     {.name = "--version", .value = "NUMBER", .doc = "Version of the evaluator. Default: the newest."},
-                     {.name = "--repeat", .value = "NUMBER", .doc = "Verdicts per target, uncached. Default: 3."},
-                     {.name = "--most", .value = "NUMBER", .doc = "Most targets. Default: 200."},
-                     {.name = "--canary",
-                      .value = "",
-                      .doc = "Evaluate up to 50 of them again every week, and send a notice about drift."},
-                     {.name = "--no-wait", .value = "", .doc = "Return immediately."}},
+         .options =
+             {{.name = "--project", .value = "PROJECT", .doc = "Project of the labelled targets.", .short_name = "-p"},
+              {.name = "--config", .value = "NAME", .doc = "Name of the human evals."},
+              {.name = "--target",
+               .value = "TARGET",
+               .doc = "What is labelled. Default: trace.",
+               .choices = {"span", "trace", "chat_session"}},
+              {.name = "--failing-label",
+               .value = "LABEL",
+               .doc = "Label whose precision and recall are shown. Default: the one with the lowest score."},
+              {.name = "--version", .value = "NUMBER", .doc = "Version of the evaluator. Default: the newest."},
+              {.name = "--repeat", .value = "NUMBER", .doc = "Verdicts per target, uncached. Default: 3."},
+              {.name = "--most", .value = "NUMBER", .doc = "Most targets. Default: 200."},
+              {.name = "--canary",
+               .value = "",
+               .doc = "Evaluate up to 50 of them again every week, and send a notice about drift."},
+              {.name = "--no-wait", .value = "", .doc = "Return immediately."}},
          .run = calibrate},
         {.path = "evaluator calibrations",
          .summary = "List the calibrations and weekly checks of an evaluator.",

@@ -62,8 +62,8 @@ Result<> show_queue(Context& context) {
 // The settings that create and update share.
 Result<json::Object> queue_settings(const Context& context) {
     json::Object body;
-    for (const auto& [option, field] : {std::pair("--instructions", "instructions"), {"--dataset", "dataset"},
-                                        {"--filter", "fill_filter"}})
+    for (const auto& [option, field] :
+         {std::pair("--instructions", "instructions"), {"--dataset", "dataset"}, {"--filter", "fill_filter"}})
         if (const auto value = context.parsed.value(option)) body[field] = *value;
     if (const auto reviewers = TRY(context.integer("--reviewers", 1))) body["reviewers_per_item"] = *reviewers;
     if (const auto ppm = TRY(context.integer("--ppm", 1))) body["fill_ppm"] = *ppm;
@@ -92,7 +92,9 @@ Result<> update_queue(Context& context) {
     if (context.parsed.has("--no-fill")) body["fill_enabled"] = false;
     if (context.parsed.has("--hide-verdicts")) body["shows_verdicts"] = false;
     if (const auto name = context.parsed.value("--name")) body["name"] = *name;
-    const json::Value changed = TRY(context.remote.patch(queue_path(context), std::move(body), space_query(context)));
+    const json::Value before = TRY(context.remote.get(queue_path(context), space_query(context)));
+    const json::Value changed =
+        TRY(context.remote.patch(path_of("/v1/annotation_queues", {text_of(before, "id")}), std::move(body)));
     return show_done(context, changed, "Changed queue " + safe_line(text_of(changed, "name")) + ".");
 }
 
@@ -176,9 +178,8 @@ Result<> label_queue_item(Context& context) {
 Result<> skip_queue_item(Context& context) {
     json::Object body;
     if (const auto reason = context.parsed.value("--reason")) body["reason"] = *reason;
-    const json::Value done =
-        TRY(context.remote.post(queue_path(context, {"items", context.value_or_empty("ITEM"), "skip"}),
-                                std::move(body), space_query(context)));
+    const json::Value done = TRY(context.remote.post(
+        queue_path(context, {"items", context.value_or_empty("ITEM"), "skip"}), std::move(body), space_query(context)));
     return show_done(context, done, "Skipped.");
 }
 
@@ -196,11 +197,11 @@ Result<> show_agreement(Context& context) {
     }
     for (const json::Value& one : member(found, "configs")->as_array()) {
         const json::Value* alpha = member(one, "alpha");
-        context.console.print(fmt::format(
-            "{}: {} on {} items with {} labels\n", safe_line(text_of(one, "name")),
-            alpha != nullptr && alpha->is_number() ? fmt::format("alpha {:.3f}", alpha->to_number<double>())
-                                                   : std::string("no agreement yet"),
-            number_of(one, "items"), number_of(one, "labels")));
+        context.console.print(fmt::format("{}: {} on {} items with {} labels\n", safe_line(text_of(one, "name")),
+                                          alpha != nullptr && alpha->is_number()
+                                              ? fmt::format("alpha {:.3f}", alpha->to_number<double>())
+                                              : std::string("no agreement yet"),
+                                          number_of(one, "items"), number_of(one, "labels")));
     }
     for (const json::Value& one : member(found, "people")->as_array())
         context.console.print(fmt::format("{}: {} labelled, {} skipped\n", safe_line(text_of(one, "name")),
@@ -241,7 +242,8 @@ std::vector<Command> queue_commands() {
          .summary = "Create a queue of spans, traces or chat sessions that people label.",
          .arguments = {{.name = "NAME", .doc = "Name of the queue."}},
          .options = creating,
-         .details = "Example: hone queue create tickets --project shop --config correct --filter 'status = error' --fill\n",
+         .details =
+             "Example: hone queue create tickets --project shop --config correct --filter 'status = error' --fill\n",
          .run = create_queue},
         {.path = "queue update",
          .summary = "Change a queue. Options that are not given keep their values.",

@@ -17,7 +17,7 @@ std::string replay_path(const Context& context, const std::vector<std::string>& 
     return path_of("/v1/reviews", parts);
 }
 
-bool is_under_way(const json::Value& replay) {
+bool is_replaying(const json::Value& replay) {
     const std::string state = text_of(replay, "state");
     return state == "queued" || state == "running";
 }
@@ -38,12 +38,12 @@ void print_replay(const Context& context, const json::Value& replay) {
         console.print("Reason: " + safe_line(reason) + "\n");
     if (state == "done") {
         const json::Value* p = member(result, "p");
-        console.print(fmt::format(
-            "base {}/{} fail -> branch {}/{} pass, control {}/{} -> {}/{}, exact p = {:.2g}\n",
-            number_of(result, "reproduced"), number_of(result, "evidence"), number_of(result, "fixed"),
-            number_of(result, "reproduced"), number_of(result, "control_base_passed"), number_of(result, "control"),
-            number_of(result, "control_branch_passed"), number_of(result, "control"),
-            p == nullptr || !p->is_number() ? 1.0 : p->to_number<double>()));
+        console.print(fmt::format("base {}/{} fail -> branch {}/{} pass, control {}/{} -> {}/{}, exact p = {:.2g}\n",
+                                  number_of(result, "reproduced"), number_of(result, "evidence"),
+                                  number_of(result, "fixed"), number_of(result, "reproduced"),
+                                  number_of(result, "control_base_passed"), number_of(result, "control"),
+                                  number_of(result, "control_branch_passed"), number_of(result, "control"),
+                                  p == nullptr || !p->is_number() ? 1.0 : p->to_number<double>()));
     }
     if (const json::Value* examples = member(result, "examples"); examples != nullptr && state == "done")
         for (const json::Value& example : examples->as_array())
@@ -76,12 +76,17 @@ Result<> show_replay(Context& context) {
 
 Result<> start_replay(Context& context) {
     json::Object body;
-    for (const auto& [option, field] : {std::pair("--issue", "issue"), {"--command", "command"},
-                                        {"--evaluator", "evaluator"}, {"--control-evaluator", "control_evaluator"}})
+    for (const auto& [option, field] : {std::pair("--issue", "issue"),
+                                        {"--command", "command"},
+                                        {"--evaluator", "evaluator"},
+                                        {"--control-evaluator", "control_evaluator"}})
         if (const auto value = context.parsed.value(option)) body[field] = *value;
-    for (const auto& [option, field] :
-         {std::pair("--repeat", "repetitions"), {"--evidence", "evidence"}, {"--control", "control"},
-          {"--run-timeout", "timeout_seconds"}, {"--budget", "budget_seconds"}, {"--revision", "revision"}})
+    for (const auto& [option, field] : {std::pair("--repeat", "repetitions"),
+                                        {"--evidence", "evidence"},
+                                        {"--control", "control"},
+                                        {"--run-timeout", "timeout_seconds"},
+                                        {"--budget", "budget_seconds"},
+                                        {"--revision", "revision"}})
         if (const auto value = TRY(context.integer(option, 0))) body[field] = *value;
     if (context.parsed.has("--last-line")) body["last_line"] = true;
     if (context.parsed.has("--live-tools")) body["live_tools"] = true;
@@ -89,7 +94,7 @@ Result<> start_replay(Context& context) {
     if (!context.parsed.has("--wait"))
         return show_done(context, replay,
                          "The replay is queued: hone review replay-status " + context.value_or_empty("ARTIFACT"));
-    while (is_under_way(replay)) {
+    while (is_replaying(replay)) {
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         replay = TRY(context.remote.get(replay_path(context)));
     }
@@ -143,10 +148,7 @@ std::vector<Command> replay_commands() {
          .arguments = {artifact},
          .options = {revision},
          .run = show_replay},
-        {.path = "review replay-stop",
-         .summary = "Stop a replay.",
-         .arguments = {artifact},
-         .run = stop_replay},
+        {.path = "review replay-stop", .summary = "Stop a replay.", .arguments = {artifact}, .run = stop_replay},
     };
 }
 

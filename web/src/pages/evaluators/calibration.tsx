@@ -85,7 +85,10 @@ function Numbers({ calibration }: { calibration: Calibration }) {
     ],
     ["Cost per verdict", `$${(result.mean_cost_nano_usd / 1e9).toFixed(6)}`],
     ["Time per verdict", duration(result.mean_ms)],
-    ["Agreement of people", result.human_alpha === null ? "one label per target" : `α = ${decimals(result.human_alpha)}`],
+    [
+      "Agreement of people",
+      result.human_alpha === null ? "one label per target" : `α = ${decimals(result.human_alpha)}`,
+    ],
   ];
   return (
     <>
@@ -113,7 +116,9 @@ function Numbers({ calibration }: { calibration: Calibration }) {
 
 function verdict_text(item: CalibrationItem): string {
   if (item.verdicts.length === 0) return item.error || "–";
-  return item.verdicts.map((one) => one?.label ?? (one?.score === null || !one ? "none" : String(one.score))).join(", ");
+  return item.verdicts
+    .map((one) => one?.label ?? (one?.score === null || !one ? "none" : String(one.score)))
+    .join(", ");
 }
 
 function Items({ calibration }: { calibration: Calibration }) {

@@ -1,18 +1,16 @@
 // Works through a queue by keyboard: 1 to 9 choose, arrows move between configs, Enter or n saves, s skips, u takes back.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api } from "../../api";
+import { type ApiError, api, to_api_error } from "../../api";
 import type { NextQueueItem, Queue, QueueConfig, QueueItem } from "../../api_types";
 import { use_keys } from "../../keyboard";
-import { use_load } from "../../load";
-import { can, space } from "../../login";
+import { can } from "../../login";
 import { Icon } from "../../parts/icon";
-import { Empty, ErrorNote, Note, State } from "../../parts/state";
+import { Empty, ErrorNote } from "../../parts/state";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
-import { type ApiError, to_api_error } from "../../api";
-import { type Choices, choices_of, evals_of, queue_route, queues_changed } from "./data";
 import { TargetContext } from "./context";
+import { type Choices, choices_of, evals_of, queue_route, queues_changed } from "./data";
 
 const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
@@ -37,7 +35,6 @@ function ConfigChoice({ config, active, chosen, choose, activate }: ConfigProps)
       {config.type === "categorical" && (
         <div class="queue-labels" role="radiogroup" aria-labelledby={id}>
           {config.labels.map((one, index) => (
-            // biome-ignore lint/a11y/useSemanticElements: a button that shows its key
             <button
               type="button"
               key={one.label}
@@ -77,8 +74,7 @@ function ConfigChoice({ config, active, chosen, choose, activate }: ConfigProps)
 }
 
 function Verdicts({ item }: { item: QueueItem }) {
-  if (item.verdicts_hidden)
-    return <p class="faint">Verdicts of evaluators are shown after your labels.</p>;
+  if (item.verdicts_hidden) return <p class="faint">Verdicts of evaluators are shown after your labels.</p>;
   if (item.verdicts.length === 0) return null;
   return (
     <section aria-label="Verdicts of evaluators">
@@ -154,8 +150,7 @@ function Work({ queue, item, show, next }: WorkProps) {
       toast_done("Taken back");
       await queues_changed();
     }, "Nothing to take back");
-  const move = (step: number) =>
-    set_active((at) => Math.max(0, Math.min(queue.configs.length - 1, at + step)));
+  const move = (step: number) => set_active((at) => Math.max(0, Math.min(queue.configs.length - 1, at + step)));
   const group = "Queue";
   use_keys([
     ...digits.map((digit) => ({
@@ -256,7 +251,7 @@ export function LabelItems({ queue }: { queue: Queue }) {
       >
         <p>
           <button type="button" onClick={() => void next()}>
-            <Icon name="rotate" /> Look again
+            <Icon name="rotate" /> Check again
           </button>{" "}
           {can("queue_manage") && <FillButton queue={queue} done={next} />}
         </p>

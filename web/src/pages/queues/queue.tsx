@@ -46,7 +46,12 @@ function columns(queue: Queue): Column<QueueItem>[] {
           </a>
         ),
     },
-    { id: "state", title: "State", width: "120px", cell: (item) => <State tone={tones[item.state] ?? "off"} text={item.state} /> },
+    {
+      id: "state",
+      title: "State",
+      width: "120px",
+      cell: (item) => <State tone={tones[item.state] ?? "off"} text={item.state} />,
+    },
     {
       id: "labelled_by",
       title: "Labelled by",
@@ -54,9 +59,21 @@ function columns(queue: Queue): Column<QueueItem>[] {
       align: "right",
       cell: (item) => `${item.labelled_by} of ${queue.reviewers_per_item}`,
     },
-    { id: "mine", title: "By you", width: "110px", wide: true, cell: (item) => item.my_state || <span class="faint">no</span> },
+    {
+      id: "mine",
+      title: "By you",
+      width: "110px",
+      wide: true,
+      cell: (item) => item.my_state || <span class="faint">no</span>,
+    },
     { id: "added_by", title: "Added by", wide: true, cell: (item) => <span class="soft">{item.added_by}</span> },
-    { id: "created_at", title: "Added", width: "104px", align: "right", cell: (item) => <Time time={item.created_at} /> },
+    {
+      id: "created_at",
+      title: "Added",
+      width: "104px",
+      align: "right",
+      cell: (item) => <Time time={item.created_at} />,
+    },
   ];
 }
 

@@ -49,9 +49,7 @@ export function QueueForm({ queue, on_close }: FormProps) {
   return (
     <Dialog title={queue ? `Edit ${queue.name}` : "New queue"} on_close={on_close} wide>
       <Data load={load} retry={() => void reload("queue_form/")}>
-        {({ projects, configs }) => (
-          <Fields queue={queue} projects={projects} configs={configs} on_close={on_close} />
-        )}
+        {({ projects, configs }) => <Fields queue={queue} projects={projects} configs={configs} on_close={on_close} />}
       </Data>
     </Dialog>
   );
@@ -74,15 +72,12 @@ function Fields({ queue, projects, configs, on_close }: FormProps & { projects: 
   async function save(): Promise<void> {
     const names = [...chosen];
     if (new_name.trim() !== "") {
-      await api.post(
-        `/v1/annotation_configs?space=${space.value?.id}`,
-        {
-          name: new_name.trim(),
-          type: "CATEGORICAL",
-          optimization_direction: "MAXIMIZE",
-          values: labels_of(new_labels),
-        },
-      );
+      await api.post(`/v1/annotation_configs?space=${space.value?.id}`, {
+        name: new_name.trim(),
+        type: "CATEGORICAL",
+        optimization_direction: "MAXIMIZE",
+        values: labels_of(new_labels),
+      });
       names.push(new_name.trim());
     }
     const body = {
@@ -166,12 +161,7 @@ function Fields({ queue, projects, configs, on_close }: FormProps & { projects: 
       <div class="field-row">
         <Field label="People per item" type="number" min={1} value={reviewers} on_input={set_reviewers} />
         {can("dataset_write") && (
-          <Field
-            label="Dataset for corrected outputs"
-            hint="Empty: none."
-            value={dataset}
-            on_input={set_dataset}
-          />
+          <Field label="Dataset for corrected outputs" hint="Empty: none." value={dataset} on_input={set_dataset} />
         )}
       </div>
       <Check

@@ -39,8 +39,23 @@ const columns: Column<Queue>[] = [
       </span>
     ),
   },
-  { id: "pending", title: "Pending", width: "88px", align: "right", sort: (queue) => queue.pending, cell: (q) => q.pending },
-  { id: "done", title: "Done", width: "80px", align: "right", wide: true, sort: (queue) => queue.done, cell: (q) => q.done },
+  {
+    id: "pending",
+    title: "Pending",
+    width: "88px",
+    align: "right",
+    sort: (queue) => queue.pending,
+    cell: (q) => q.pending,
+  },
+  {
+    id: "done",
+    title: "Done",
+    width: "80px",
+    align: "right",
+    wide: true,
+    sort: (queue) => queue.done,
+    cell: (q) => q.done,
+  },
   {
     id: "reviewers",
     title: "Reviewers",

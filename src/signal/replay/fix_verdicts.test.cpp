@@ -1,4 +1,4 @@
-#include "signal/fix_verdicts.h"
+#include "signal/replay/fix_verdicts.h"
 
 #include <cmath>
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ BranchReplay replay_of(int count, ReplaySide base, ReplaySide branch, ReplaySet 
     return replay;
 }
 
-void add(BranchReplay& replay, const BranchReplay& more) {
+void append(BranchReplay& replay, const BranchReplay& more) {
     for (const auto& example : more.result.examples) replay.result.examples.push_back(example);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a verdict of repetitions needs the majority of all of them") {
 
 TEST_CASE("six fixed examples with an intact control set are a fix with p = 0.031") {
     BranchReplay replay = replay_of(6, fails, passes);
-    add(replay, replay_of(20, passes, passes, ReplaySet::control));
+    append(replay, replay_of(20, passes, passes, ReplaySet::control));
     conclude(replay);
     CHECK(replay.outcome == ReplayOutcome::fixed);
     CHECK(replay.result.reproduced == 6);
@@ -73,7 +73,7 @@ TEST_CASE("what does not fail on the base is never called fixed") {
 
 TEST_CASE("some fixed examples are a part of a fix, none of them no change") {
     BranchReplay replay = replay_of(3, fails, passes);
-    add(replay, replay_of(3, fails, fails));
+    append(replay, replay_of(3, fails, fails));
     CHECK(outcome_of(replay) == ReplayOutcome::partly);
     CHECK(outcome_of(replay_of(6, fails, fails)) == ReplayOutcome::unchanged);
     CHECK(outcome_of(replay_of(6, fails, silent)) == ReplayOutcome::unchanged);
@@ -81,14 +81,14 @@ TEST_CASE("some fixed examples are a part of a fix, none of them no change") {
 
 TEST_CASE("a control that fails or crashes on the branch is a regression, also beside a complete fix") {
     BranchReplay failing = replay_of(6, fails, passes);
-    add(failing, replay_of(1, passes, fails, ReplaySet::control));
+    append(failing, replay_of(1, passes, fails, ReplaySet::control));
     CHECK(outcome_of(failing) == ReplayOutcome::regressed);
     BranchReplay crashing = replay_of(6, fails, passes);
-    add(crashing, replay_of(1, passes, silent, ReplaySet::control));
+    append(crashing, replay_of(1, passes, silent, ReplaySet::control));
     CHECK(outcome_of(crashing) == ReplayOutcome::regressed);
     // One that does not pass on the base either has broken nothing.
     BranchReplay broken_before = replay_of(6, fails, passes);
-    add(broken_before, replay_of(1, fails, fails, ReplaySet::control));
+    append(broken_before, replay_of(1, fails, fails, ReplaySet::control));
     CHECK(outcome_of(broken_before) == ReplayOutcome::fixed);
 }
 

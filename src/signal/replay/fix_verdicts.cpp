@@ -1,4 +1,4 @@
-#include "signal/fix_verdicts.h"
+#include "signal/replay/fix_verdicts.h"
 
 #include "evaluate/statistics/statistics.h"
 

@@ -1,5 +1,5 @@
-// Which recorded traces a replay of a fix runs: the newest distinct ones of the issue that can be run again, and passing
-// ones of the same entry point. Reads spans; blocks.
+// Which recorded traces a replay of a fix runs: the newest distinct ones of the issue that can be run again, and
+// passing ones of the same entry point. Reads spans; blocks.
 #pragma once
 
 #include "evaluate/datasets/dataset.h"

@@ -1,9 +1,9 @@
-#include "signal/fix_replays.h"
+#include "signal/replay/fix_replays.h"
 
 #include "base/log.h"
 #include "base/text.h"
-#include "signal/fix_traces.h"
-#include "signal/fix_verdicts.h"
+#include "signal/replay/fix_traces.h"
+#include "signal/replay/fix_verdicts.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -103,9 +103,11 @@ Result<BranchReplay> FixReplays::start(const Caller& caller, const ArtifactId& i
         TRY(evaluator_of(artifact.space_id, *settings.control_evaluator, issue));
     TRY(m_parts.database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(review::Replays::enqueue(transaction, id, branch.revision, settings, caller.name, m_parts.clock.now()));
-        return m_parts.access.audit.record(
-            transaction, caller,
-            {"replay_start", artifact.space_id, id.text(), {{"revision", branch.revision}, {"issue", issue.id.text()}}});
+        return m_parts.access.audit.record(transaction, caller,
+                                           {"replay_start",
+                                            artifact.space_id,
+                                            id.text(),
+                                            {{"revision", branch.revision}, {"issue", issue.id.text()}}});
     }));
     if (m_listener) m_listener();
     return find(caller, id, branch.revision);
@@ -143,7 +145,8 @@ Result<Duration> FixReplays::step() {
     const auto advanced = advance(*replay);
     if (advanced.ok()) return Duration::zero();
     if (is_passing(advanced.error())) {
-        log(Level::warning, "a replay waits", {{"artifact", replay->artifact_id.text()}, {"why", advanced.error().message}});
+        log(Level::warning, "a replay waits",
+            {{"artifact", replay->artifact_id.text()}, {"why", advanced.error().message}});
         TRY(m_replays.release(*replay, replay_retry));
         return Duration::zero();
     }
@@ -204,8 +207,9 @@ Result<> FixReplays::prepare(BranchReplay& replay) {
     if (issue->space_id != facts.space) return not_found("issue " + *settings.issue);
     const auto project = TRY(m_parts.access.projects.find(Caller::system(), facts.space, issue->project_id.text()));
     if (project.restricted && *settings.automatic)
-        return forbidden("the project of the issue is restricted, and replayed outputs are visible to the whole space: a "
-                         "member who can read the project starts the replay");
+        return forbidden(
+            "the project of the issue is restricted, and replayed outputs are visible to the whole space: a "
+            "member who can read the project starts the replay");
     const EvaluatorVersion evaluator = TRY(evaluator_of(facts.space, *settings.evaluator, *issue));
     settings.evaluator = fmt::format("{}@{}", evaluator.name, evaluator.number);
     std::vector<std::string> evaluators{fmt::format("{}@{}", evaluator.evaluator_id.text(), evaluator.number)};
@@ -219,10 +223,9 @@ Result<> FixReplays::prepare(BranchReplay& replay) {
     replay.result = {};
     replay.result.not_replayed = std::move(chosen.not_replayed);
     if (chosen.examples.empty() || chosen.examples.front().set != ReplaySet::evidence)
-        return invalid(fmt::format("no trace of the issue can be replayed{}",
-                                   replay.result.not_replayed.empty()
-                                       ? ""
-                                       : ": " + replay.result.not_replayed.front().reason));
+        return invalid(
+            fmt::format("no trace of the issue can be replayed{}",
+                        replay.result.not_replayed.empty() ? "" : ": " + replay.result.not_replayed.front().reason));
     evaluate::Upload upload;
     upload.action = evaluate::UploadAction::update;
     upload.name = "Replays of " + issue->id.text();
@@ -239,8 +242,7 @@ Result<> FixReplays::prepare(BranchReplay& replay) {
     evaluate::Datasets& datasets = m_parts.evaluate.datasets;
     const evaluate::Uploaded uploaded = TRY(datasets.upload(caller, facts.space, std::move(upload)));
     const int64_t version = TRY(datasets.version(caller, uploaded.dataset, uploaded.version)).number;
-    for (const evaluate::Example& example :
-         TRY(datasets.examples(caller, uploaded.dataset, version, {}, -1, 1000))) {
+    for (const evaluate::Example& example : TRY(datasets.examples(caller, uploaded.dataset, version, {}, -1, 1000))) {
         const auto one = by_id.find(example.external_id.value_or(""));
         if (one == by_id.end()) continue;
         review::ReplayedExample replayed;
@@ -287,8 +289,8 @@ Result<> FixReplays::read_runs(BranchReplay& replay, const std::string& experime
     for (const auto& [example_id, example] : by_id) {
         review::ReplaySide& counted = example->*side;
         counted = {};
-        const auto records = TRY(
-            m_parts.evaluate.experiments.records_of(Caller::system(), id, evaluate::ExampleId(example_id)));
+        const auto records =
+            TRY(m_parts.evaluate.experiments.records_of(Caller::system(), id, evaluate::ExampleId(example_id)));
         for (const evaluate::RunRecord& record : records) {
             if (record.run.error) note(*record.run.error);
             for (const evaluate::ExperimentEval& eval : record.evals) {
@@ -309,7 +311,8 @@ Result<bool> FixReplays::finish(BranchReplay& replay) {
     replay.result.spent_ms = replay.result.spent_micro_usd = 0;
     for (const std::string& experiment : {replay.base_experiment_id, replay.branch_experiment_id}) {
         const auto found = m_parts.evaluate.tasks.find(system, evaluate::ExperimentId(experiment));
-        if (!found.ok() && found.error().code == Code::not_found) return invalid("an experiment of the replay was deleted");
+        if (!found.ok() && found.error().code == Code::not_found)
+            return invalid("an experiment of the replay was deleted");
         const evaluate::ExperimentTask task = TRY(found);
         replay.result.spent_ms += task.spent_ms;
         replay.result.spent_micro_usd += task.spent_micro_usd;

@@ -34,7 +34,8 @@ struct StartReplay {
         Field{"command", &StartReplay::command,
               "Shell command that runs the application on one example; the preset's if not given."},
         Field{"evaluator", &StartReplay::evaluator,
-              "Evaluator by id or name, with @NUMBER for a version; the preset's, else the issue's, if not given. A score "
+              "Evaluator by id or name, with @NUMBER for a version; the preset's, else the issue's, if not given. A "
+              "score "
               "of 0.5 or more passes."},
         Field{"control_evaluator", &StartReplay::control_evaluator,
               "Evaluator of the control set; the same one if not given."},

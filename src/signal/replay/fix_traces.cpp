@@ -1,4 +1,4 @@
-#include "signal/fix_traces.h"
+#include "signal/replay/fix_traces.h"
 
 #include "base/text.h"
 #include "evaluate/content/canonical.h"
@@ -13,8 +13,8 @@ using review::ReplaySet;
 
 namespace {
 
-constexpr size_t most_candidates = 60;   // of each set: reading one takes several queries
-constexpr size_t most_matches = 1000;    // spans of the issue that are read
+constexpr size_t most_candidates = 60; // of each set: reading one takes several queries
+constexpr size_t most_matches = 1000;  // spans of the issue that are read
 constexpr size_t largest_candidate = 1 << 20;
 
 // Chooses for one set until it is full or the candidates end.
@@ -25,8 +25,7 @@ public:
           m_recordings(&spans) {
         m_task.task.kind = evaluate::TaskKind::replay;
         m_task.task.command = *settings.command;
-        m_task.task.replay_tools =
-            *settings.live_tools ? evaluate::ReplayTools::live : evaluate::ReplayTools::recorded;
+        m_task.task.replay_tools = *settings.live_tools ? evaluate::ReplayTools::live : evaluate::ReplayTools::recorded;
         m_task.source_projects = {issue.project_id.text()};
     }
 
@@ -54,9 +53,7 @@ public:
             result.examples.push_back({set, std::move(example), recording.replay.tool_results});
         return {};
     }
-    int64_t count(ReplaySet set) const {
-        return std::ranges::count(result.examples, set, &ChosenTraces::One::set);
-    }
+    int64_t count(ReplaySet set) const { return std::ranges::count(result.examples, set, &ChosenTraces::One::set); }
 
     ChosenTraces result;
 
@@ -96,8 +93,8 @@ Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const review::Replay
     request.scope.project = issue.project_id.text();
     request.conditions.parent_id = ""; // the whole of a trace is its root's input and output
     request.limit = most_candidates;
-    request.conditions.trace_ids = {traces.begin(),
-                                    traces.begin() + static_cast<std::ptrdiff_t>(std::min(traces.size(), most_candidates))};
+    request.conditions.trace_ids = {
+        traces.begin(), traces.begin() + static_cast<std::ptrdiff_t>(std::min(traces.size(), most_candidates))};
     std::map<std::string, int64_t> entry_points;
     for (const auto& root : TRY(spans.payloads(request)).spans) {
         ++entry_points[root.row.name];
