@@ -6,9 +6,11 @@
 #include "evaluate/datasets/datasets.h"
 #include "evaluate/datasets/proposals.h"
 #include "evaluate/experiments/experiments.h"
+#include "evaluate/judges/judge.h"
 #include "evaluate/prompts/prompts.h"
 #include "evaluate/runner/experiment_runner.h"
 #include "evaluate/runner/playground.h"
+#include "evaluate/tasks/documents.h"
 
 namespace hone::evaluate {
 
@@ -20,6 +22,8 @@ struct EvaluateParts {
     std::string directory{};           // for short-lived files, in the data directory
     std::string packages{};            // folder with packages for code
     SharedPlaces* places = nullptr;    // null: lanes need none
+    AgentRuns* agents = nullptr;       // null: agents evaluate nothing
+    RemoteAccess* remote = nullptr;    // null: no remote services are called
 };
 
 struct Evaluate {
@@ -31,7 +35,14 @@ struct Evaluate {
           annotation_configs(database, clock, access),
           tasks(database, clock, access, experiments, parts.sources),
           playground(clock, access, prompts, parts.sources),
-          runner({clock, experiments, tasks, parts.provider, parts.sources, parts.spans, parts.directory,
+          judges({database, clock, access,
+                  [sources = parts.sources] { return sources == nullptr ? nullptr : sources->models(); },
+                  [this](const auto& version, const auto& documents, const auto& stopped) {
+                      return runner.run_code(version, documents, stopped);
+                  },
+                  parts.agents, parts.remote}),
+          documents(access, parts.spans),
+          runner({clock, experiments, tasks, judges, parts.provider, parts.sources, parts.spans, parts.directory,
                   parts.packages, parts.places}) {}
 
     Datasets datasets;
@@ -41,6 +52,8 @@ struct Evaluate {
     AnnotationConfigs annotation_configs;
     ExperimentTasks tasks;
     Playground playground;
+    Judges judges;
+    Documents documents;
     ExperimentRunner runner; // last: its threads use what stands above
 };
 

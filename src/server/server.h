@@ -11,6 +11,7 @@
 #include "server/adapters/issue_forge.h"
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
+#include "server/adapters/judge_access.h"
 #include "server/adapters/task_sources.h"
 #include "server/automations.h"
 #include "server/demo/demo.h"
@@ -114,6 +115,7 @@ private:
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;
+    std::optional<EvaluatorSecrets> m_evaluator_secrets;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<MonitorDuties> m_monitors;

@@ -10,8 +10,10 @@
 #include "base/mutex.h"
 #include "evaluate/evaluators/code_runner.h"
 #include "evaluate/evaluators/evaluator_version.h"
+#include "evaluate/judges/endpoint_gate.h"
 #include "evaluate/judges/judge_cache.h"
 #include "evaluate/prompts/model_session.h"
+#include "net/client/client.h"
 
 #include <functional>
 #include <map>
@@ -76,6 +78,7 @@ struct JudgeOutcome {
     JudgeReason reason = JudgeReason::none;
     std::string error;         // why there is no verdict
     bool is_temporary = false; // a retry may help
+    bool is_pending = false;   // a remote service is still working: the retry is no new attempt
     Duration retry_after{};
     bool is_cached = false; // every vote came from the cache: nothing was spent
     int64_t input_tokens = 0;
@@ -99,9 +102,10 @@ struct AgentReport {
 class AgentRuns {
 public:
     virtual ~AgentRuns() = default;
-    // Starts the run and waits for its end. The worker reads only the target's project.
+    // Starts the run with the document in its trigger file and waits for its end. The worker reads only the project of
+    // the target, or none. Errors: conflict (the server stops), what keeps the run from being started.
     virtual Result<AgentReport> run(const JudgeRequest& request, const AgentDefinition& agent,
-                                    const std::string& prompt, const json::Value& schema) = 0;
+                                    const std::string& prompt) = 0;
 };
 
 // What remote evaluators need of the server.
@@ -133,31 +137,40 @@ enum class VerdictForm { tool, json_schema, json_object, text };
 
 class Judges {
 public:
-    explicit Judges(JudgeParts parts);
-    ~Judges();
+    explicit Judges(JudgeParts parts) : m_parts(std::move(parts)), m_cache(m_parts.database, m_parts.clock) {}
 
     JudgeOutcome judge(const JudgeRequest& request);
+    // The same with up to four retries of failures that are temporary; for callers that have no queue.
+    JudgeOutcome judge_persistently(const JudgeRequest& request);
     // Several documents of one version; code shares a sandbox. In their order.
     std::vector<JudgeOutcome> judge_all(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
                                         const JudgeRequest& like);
     JudgeCache& cache() { return m_cache; }
-    // Ends the calls that are under way and refuses all later ones: the server stops.
-    void stop();
+    // Fills in the skill and the provider that a definition leaves open, as the caller sees them.
+    Result<> pin_model(const access::Caller& caller, const access::SpaceId& space, JudgeModel& model) const;
+    // The secret that signs requests of a remote evaluator; replaces the one before.
+    Result<std::string> make_signing_secret(const access::Caller& caller, const access::SpaceId& space,
+                                            const EvaluatorId& id) const;
+    // Ends the requests that are under way and refuses all later ones: the server stops.
+    void stop() { m_cancel.cancel(); }
 
 private:
     friend class LlmJudge;
-    friend class RemoteJudge;
     struct Endpoint {
         VerdictForm form = VerdictForm::tool;
         bool accepts_temperature = true;
+        std::shared_ptr<EndpointGate> gate = std::make_shared<EndpointGate>(); // shared: calls wait at it unlocked
     };
     struct Session {
         std::shared_ptr<ModelSession> session; // shared: a call may outlive its entry
+        Duration opened{};
         Duration used{};
     };
 
     JudgeOutcome judge_code(const JudgeRequest& request);
     JudgeOutcome judge_agent(const JudgeRequest& request);
+    JudgeOutcome judge_remote(const JudgeRequest& request);
+    bool is_stopped(const JudgeRequest& request);
     Result<std::shared_ptr<ModelSession>> session_for(const JudgeRequest& request, const std::string& skill_id);
     void forget_session(const JudgeRequest& request, const std::string& skill_id);
     Result<access::Project> project_of(const access::SpaceId& space);
@@ -168,7 +181,8 @@ private:
     std::map<std::string, Endpoint> m_endpoints GUARDED_BY(m_mutex); // by skill and model
     std::map<std::string, Session> m_sessions GUARDED_BY(m_mutex);   // by owner, skill and limits
     std::map<std::string, access::Project> m_projects GUARDED_BY(m_mutex); // by space
-    bool m_stopped GUARDED_BY(m_mutex) = false;
+    net::HttpClient m_client;
+    net::Cancel m_cancel; // of remote requests; cancelled: the server stops
 };
 
 // The name of the hidden project of a space that has the spans of judges.
