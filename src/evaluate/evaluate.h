@@ -11,6 +11,8 @@
 #include "evaluate/runner/experiment_runner.h"
 #include "evaluate/runner/playground.h"
 #include "evaluate/tasks/documents.h"
+#include "evaluate/tasks/eval_tasks.h"
+#include "evaluate/tasks/task_runner.h"
 
 namespace hone::evaluate {
 
@@ -18,12 +20,13 @@ namespace hone::evaluate {
 struct EvaluateParts {
     sandbox::Provider* provider = nullptr; // null: nothing can be isolated
     TaskSources* sources = nullptr;
-    telemetry::Spans* spans = nullptr; // null: there are none
-    std::string directory{};           // for short-lived files, in the data directory
-    std::string packages{};            // folder with packages for code
-    SharedPlaces* places = nullptr;    // null: lanes need none
-    AgentRuns* agents = nullptr;       // null: agents evaluate nothing
-    RemoteAccess* remote = nullptr;    // null: no remote services are called
+    telemetry::Spans* spans = nullptr;  // null: there are none
+    std::string directory{};            // for short-lived files, in the data directory
+    std::string packages{};             // folder with packages for code
+    SharedPlaces* places = nullptr;     // null: lanes need none
+    AgentRuns* agents = nullptr;        // null: agents evaluate nothing
+    RemoteAccess* remote = nullptr;     // null: no remote services are called
+    notice::Notices* notices = nullptr; // null: there are none
 };
 
 struct Evaluate {
@@ -42,8 +45,10 @@ struct Evaluate {
                   },
                   parts.agents, parts.remote}),
           documents(access, parts.spans),
+          eval_tasks(database, clock, access, parts.spans),
           runner({clock, experiments, tasks, judges, parts.provider, parts.sources, parts.spans, parts.directory,
-                  parts.packages, parts.places}) {}
+                  parts.packages, parts.places}),
+          eval_runner({database, clock, access, judges, documents, parts.spans, parts.notices, parts.places}) {}
 
     Datasets datasets;
     Proposals proposals;
@@ -54,7 +59,9 @@ struct Evaluate {
     Playground playground;
     Judges judges;
     Documents documents;
-    ExperimentRunner runner; // last: its threads use what stands above
+    EvalTasks eval_tasks;
+    ExperimentRunner runner;    // its threads use what stands above
+    EvalTaskRunner eval_runner; // as do these, and the runner
 };
 
 } // namespace hone::evaluate

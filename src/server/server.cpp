@@ -125,6 +125,7 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     server->m_automations->start();
     server->m_signal->start();
     TRY(server->m_evaluate->runner.start());
+    server->m_evaluate->eval_runner.start();
     server->m_monitors->start();
     TRY(server->write_addresses());
     return server;
@@ -266,7 +267,7 @@ Result<> Server::open_improvement() {
     m_evaluate.emplace(*m_database, m_clock, *m_access,
                        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, &*m_spans,
                                                m_config.data_dir + "/experiments", m_config.evaluator_packages_dir,
-                                               &*m_places, nullptr, &*m_evaluator_secrets});
+                                               &*m_places, nullptr, &*m_evaluator_secrets, &m_notices->notices()});
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(

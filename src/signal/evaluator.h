@@ -1,6 +1,6 @@
-// An evaluator: a rule that evaluates the new spans of a project without a model, or code, a model, an agent or a remote
-// service that evaluates documents: runs of experiments, and what online tasks give it. Every change makes a version.
-// Declared once for the API, the CLI and the UI. Values only; any thread.
+// An evaluator: a rule that evaluates the new spans of a project without a model, or code, a model, an agent or a
+// remote service that evaluates documents: runs of experiments, and what online tasks give it. Every change makes a
+// version. Declared once for the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
 #include "access/caller.h"
@@ -47,8 +47,9 @@ struct Evaluator {
         Field{"id", &Evaluator::id, "Id."},
         Field{"space_id", &Evaluator::space_id, "Id of the space."},
         Field{"project_id", &Evaluator::project_id, "Project whose spans a rule evaluates; null for the other kinds."},
-        Field{"kind", &Evaluator::kind,
-              "rule: evaluates new spans. code, llm, agent, remote: evaluate runs of experiments and targets of tasks."},
+        Field{
+            "kind", &Evaluator::kind,
+            "rule: evaluates new spans. code, llm, agent, remote: evaluate runs of experiments and targets of tasks."},
         Field{"name", &Evaluator::name,
               "Name of the evals it writes; unique in its project, without a project in its space."},
         Field{"description", &Evaluator::description, "Purpose, as text."},

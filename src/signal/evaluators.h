@@ -1,8 +1,8 @@
-// Evaluators: families with immutable versions. Rules belong to projects and are applied here; the other kinds belong to
-// a space and are applied by evaluate/judges for experiments and online tasks. step() evaluates the spans since the last step: the engine
-// finds them, the evals are written as all others. A span gets an evaluator's eval once, also after a crash and with
-// several servers on one database: the server that moves the next time on applies the rule, and spans with an eval are
-// left out. Thread-safe; step() is called by Signal's thread.
+// Evaluators: families with immutable versions. Rules belong to projects and are applied here; the other kinds belong
+// to a space and are applied by evaluate/judges for experiments and online tasks. step() evaluates the spans since the
+// last step: the engine finds them, the evals are written as all others. A span gets an evaluator's eval once, also
+// after a crash and with several servers on one database: the server that moves the next time on applies the rule, and
+// spans with an eval are left out. Thread-safe; step() is called by Signal's thread.
 #pragma once
 
 #include "access/access.h"

@@ -154,11 +154,13 @@ Result<Evaluator> Evaluators::create_in_space(const Caller& caller, const SpaceI
     return find(Caller::system(), made.id);
 }
 
-Result<Evaluator> Evaluators::update_in_space(const Caller& caller, Evaluator evaluator, const EvaluatorChange& change) {
+Result<Evaluator> Evaluators::update_in_space(const Caller& caller, Evaluator evaluator,
+                                              const EvaluatorChange& change) {
     if (change.filter || change.condition || change.label || change.score || change.other_label || change.other_score ||
         change.sample_percent || change.enabled || change.backfill_hours)
-        return invalid(fmt::format("an evaluator of kind {0} has a description and {0}; the other fields belong to rules",
-                                   name_of(evaluator.kind)));
+        return invalid(
+            fmt::format("an evaluator of kind {0} has a description and {0}; the other fields belong to rules",
+                        name_of(evaluator.kind)));
     TRY(check_definitions(evaluator.kind, change, false));
     if (change.description) evaluator.description = TRY(access::checked_description(*change.description));
     const int64_t before = evaluator.revision;

@@ -179,8 +179,8 @@ struct AgentDefinition {
     };
 };
 
-// A service of the user evaluates the document: a signed POST. The secret that signs it belongs to the evaluator, not to
-// a version.
+// A service of the user evaluates the document: a signed POST. The secret that signs it belongs to the evaluator, not
+// to a version.
 struct RemoteDefinition {
     std::string url;
     json::Defaulted<OutputConfig> output;

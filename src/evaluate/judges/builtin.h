@@ -27,8 +27,7 @@ struct Builtin {
     static constexpr std::tuple fields{
         Field{"name", &Builtin::name, "Name."},
         Field{"kind", &Builtin::kind, "llm, code or rule."},
-        Field{"target", &Builtin::target,
-              "What it is written for: experiment_run, span, trace or chat_session."},
+        Field{"target", &Builtin::target, "What it is written for: experiment_run, span, trace or chat_session."},
         Field{"description", &Builtin::description, "What it evaluates."},
         Field{"definition", &Builtin::definition,
               "The definition, as POST /v1/evaluators takes it; of llm without the model."},

@@ -34,7 +34,8 @@ def metadata_of(document, name, default):
 
 )py";
 
-constexpr std::string_view passes = R"({"type":"categorical","values":[{"label":"pass","score":1},{"label":"fail","score":0}]})";
+constexpr std::string_view passes =
+    R"({"type":"categorical","values":[{"label":"pass","score":1},{"label":"fail","score":0}]})";
 constexpr std::string_view ratio = R"({"type":"numeric","minimum":0,"maximum":1})";
 
 constexpr CodeBuiltin all_code[] = {
@@ -80,8 +81,8 @@ constexpr CodeBuiltin all_code[] = {
         return {"label": "fail", "explanation": str(error)}
 )py",
      R"({"output":"{\"a\":1"})", "fail"},
-    {"json_schema", "experiment_run", "The output has the keys and types of metadata.schema (type, required, properties, items, enum).",
-     passes,
+    {"json_schema", "experiment_run",
+     "The output has the keys and types of metadata.schema (type, required, properties, items, enum).", passes,
      R"py(types = {"object": dict, "array": list, "string": str, "boolean": bool, "number": (int, float), "integer": int}
 
 def problem_of(value, schema, place):
@@ -116,7 +117,8 @@ def evaluate(document):
 )py",
      R"({"output":{"total":"3"},"metadata":{"schema":{"type":"object","required":["total"],"properties":{"total":{"type":"number"}}}}})",
      "fail"},
-    {"json_distance", "experiment_run", "Share of the leaves of the reference that the output has with the same value.", ratio,
+    {"json_distance", "experiment_run", "Share of the leaves of the reference that the output has with the same value.",
+     ratio,
      R"py(def leaves_of(value, place=""):
     if isinstance(value, dict):
         return {k: v for name, part in value.items() for k, v in leaves_of(part, place + "." + name).items()}
@@ -136,7 +138,8 @@ def evaluate(document):
     return sum(k in wanted and k in found and wanted[k] == found[k] for k in keys) / len(keys) if keys else 1.0
 )py",
      R"({"output":{"a":1,"b":2},"reference":{"a":1,"b":3}})", "0.5"},
-    {"numeric_tolerance", "experiment_run", "The number in the output differs from the reference by at most metadata.tolerance (default 0.01, relative).",
+    {"numeric_tolerance", "experiment_run",
+     "The number in the output differs from the reference by at most metadata.tolerance (default 0.01, relative).",
      passes,
      R"py(def number_in(value):
     found = re.findall(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", text_of(value).replace(",", ""))
@@ -150,7 +153,8 @@ def evaluate(document):
     return "pass" if found is not None and abs(found - wanted) <= tolerance * max(1.0, abs(wanted)) else "fail"
 )py",
      R"({"output":"about 3.14","reference":{"value":3.1416}})", "pass"},
-    {"levenshtein_ratio", "experiment_run", "1 minus the edit distance to the reference, divided by the longer length.", ratio,
+    {"levenshtein_ratio", "experiment_run", "1 minus the edit distance to the reference, divided by the longer length.",
+     ratio,
      R"py(def evaluate(document):
     a, b = text_of(document["output"])[:4000], text_of(document["reference"])[:4000]
     if not a and not b:
@@ -239,7 +243,8 @@ def evaluate(document):
     return {"label": "fail", "explanation": "not called: " + ", ".join(missing)} if missing else "pass"
 )py",
      R"({"tool_calls":[{"name":"search"}],"metadata":{"tools":["search","order"]}})", "fail"},
-    {"tool_order", "trace", "The tools of the list metadata.tools were called in this order; others may be between them.", passes,
+    {"tool_order", "trace",
+     "The tools of the list metadata.tools were called in this order; others may be between them.", passes,
      R"py(def evaluate(document):
     called = iter(call["name"] for call in document.get("tool_calls", []))
     return "pass" if all(name in called for name in metadata_of(document, "tools", [])) else "fail"
@@ -254,8 +259,10 @@ def evaluate(document):
             return "pass"
     return "fail"
 )py",
-     R"({"tool_calls":[{"name":"stock","arguments":{"item":7}}],"metadata":{"tool":"stock","arguments":{"item":7}}})", "pass"},
-    {"call_count", "trace", "At most metadata.most_calls tool calls (default 20), none repeated more than 3 times.", passes,
+     R"({"tool_calls":[{"name":"stock","arguments":{"item":7}}],"metadata":{"tool":"stock","arguments":{"item":7}}})",
+     "pass"},
+    {"call_count", "trace", "At most metadata.most_calls tool calls (default 20), none repeated more than 3 times.",
+     passes,
      R"py(from collections import Counter
 
 def evaluate(document):
@@ -271,7 +278,8 @@ def evaluate(document):
     return {"label": "fail", "explanation": "failed: " + ", ".join(failed[:10])} if failed else "pass"
 )py",
      R"({"spans":[{"name":"stock","status":"error"}]})", "fail"},
-    {"language", "span", "The output is in the language metadata.language (default en), by its most frequent short words.", passes,
+    {"language", "span",
+     "The output is in the language metadata.language (default en), by its most frequent short words.", passes,
      R"py(common = {
     "en": "the and of to is in that it you for with not are this have",
     "de": "der die und das ist nicht ich sie mit auf ein eine den zu wir",
@@ -301,7 +309,8 @@ def evaluate(document):
     return {"label": "fail", "explanation": "other hosts: " + ", ".join(foreign[:10])} if foreign else "pass"
 )py",
      R"({"output":"See https://evil.example/x","metadata":{"hosts":["shop.example"]}})", "fail"},
-    {"sql_parses", "experiment_run", "The output is one SQL statement that SQLite parses; unknown tables are not an error.", passes,
+    {"sql_parses", "experiment_run",
+     "The output is one SQL statement that SQLite parses; unknown tables are not an error.", passes,
      R"py(import sqlite3
 
 def evaluate(document):
@@ -335,12 +344,13 @@ std::vector<Builtin> code_builtins() {
     for (const CodeBuiltin& one : all_code) {
         auto output = json::parse(one.output);
         auto document = json::parse(one.document);
-        json::Object definition{{"language", "python"}, {"source", std::string(shared_source) + std::string(one.source)}};
+        json::Object definition{{"language", "python"},
+                                {"source", std::string(shared_source) + std::string(one.source)}};
         if (output.ok()) definition["output"] = std::move(output).value();
-        made.push_back({std::string(one.name), EvaluatorKind::code, std::string(one.target),
-                        std::string(one.description), std::move(definition),
-                        BuiltinExample{document.ok() ? std::move(document).value() : json::Value(),
-                                       std::string(one.label)}});
+        made.push_back(
+            {std::string(one.name), EvaluatorKind::code, std::string(one.target), std::string(one.description),
+             std::move(definition),
+             BuiltinExample{document.ok() ? std::move(document).value() : json::Value(), std::string(one.label)}});
     }
     for (const RuleBuiltin& one : all_rules) {
         auto definition = json::parse(one.definition);

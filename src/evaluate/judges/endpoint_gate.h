@@ -1,5 +1,5 @@
-// How many calls of one endpoint are under way at the same time: one more after each full round of successes, half after
-// a refusal. Thread-safe; `enter` blocks.
+// How many calls of one endpoint are under way at the same time: one more after each full round of successes, half
+// after a refusal. Thread-safe; `enter` blocks.
 #pragma once
 
 #include "base/mutex.h"

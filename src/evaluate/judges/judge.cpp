@@ -114,7 +114,8 @@ Result<> check(const LlmDefinition& llm) {
     for (const auto& [name, argument] : *llm.mapping)
         if (!variables.contains(name)) return invalid("mapping." + name + " is not a variable of the messages");
     if (*llm.votes != 1 && *llm.votes != 3 && *llm.votes != 5) return invalid("votes must be 1, 3 or 5");
-    if (*llm.timeout_ms < 1000 || *llm.timeout_ms > 300'000) return invalid("timeout_ms must be between 1000 and 300000");
+    if (*llm.timeout_ms < 1000 || *llm.timeout_ms > 300'000)
+        return invalid("timeout_ms must be between 1000 and 300000");
     return {};
 }
 
@@ -141,6 +142,12 @@ Result<> check(const RemoteDefinition& remote) {
     if (*remote.timeout_ms < 1000 || *remote.timeout_ms > 120'000)
         return invalid("timeout_ms must be between 1000 and 120000");
     return {};
+}
+
+void Judges::stop() {
+    m_cancel.cancel();
+    const Lock lock(m_mutex);
+    for (const auto& [key, session] : m_sessions) session.session->cancel();
 }
 
 bool Judges::is_stopped(const JudgeRequest& request) {
@@ -212,6 +219,25 @@ std::vector<JudgeOutcome> Judges::judge_all(const EvaluatorVersion& version, con
     if (!results.ok()) return fill(failed_outcome(JudgeReason::provider, results.error().message, true));
     for (const CodeResult& result : results.value()) outcomes.push_back(outcome_of_code(result));
     return outcomes;
+}
+
+Result<std::vector<JudgeOutcome>> Judges::test(const Caller& caller, const EvaluatorVersion& version,
+                                               const std::vector<json::Value>& documents, bool use_cache,
+                                               const std::function<bool()>& stopped) {
+    // Models and workers cost money: what starts a run may use them.
+    if (version.llm || version.agent) TRY(caller.require(access::Permission::run_start, version.space_id));
+    const json::Value nothing;
+    JudgeRequest like{version, nothing};
+    like.owner = "evaluator_tests";
+    like.use_cache = use_cache;
+    like.stopped = stopped;
+    return judge_all(version, documents, like);
+}
+
+Result<> Judges::pin(const Caller& caller, const access::SpaceId& space, LlmDefinition& llm) const {
+    TRY(caller.require(access::Permission::eval_write, space));
+    TRY(check(llm));
+    return pin_model(caller, space, llm.model);
 }
 
 Result<> Judges::pin_model(const Caller& caller, const access::SpaceId& space, JudgeModel& model) const {

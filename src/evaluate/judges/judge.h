@@ -1,5 +1,5 @@
-// Applies one version of an evaluator to one document: code in a sandbox, a model through the gateway, an agent as a run,
-// a remote service by a signed request. There is a verdict, or the reason why there is none; a failure is never a
+// Applies one version of an evaluator to one document: code in a sandbox, a model through the gateway, an agent as a
+// run, a remote service by a signed request. There is a verdict, or the reason why there is none; a failure is never a
 // score. Used by experiments, online tasks, tests of people and calibrations. Thread-safe; blocks.
 //
 //   JudgeRequest request{.version = version, .document = document, .owner = "calibration_01J…"};
@@ -27,14 +27,14 @@ enum class JudgeReason {
     missing_variable, // a variable or an argument is not in the document
     too_large,        // the document, or the reply
     timeout,
-    provider,     // the model, the service or the run failed; `is_temporary`: a retry may help
-    rejected,     // credential, credit or model are refused: every other call would be, too
-    unparsable,   // the reply has no verdict
-    off_config,   // the verdict does not fit the output of the evaluator
-    budget,       // a budget is used up; nothing was sent, or the vote is incomplete
-    code_failed,  // the code raised an error
-    unavailable,  // this server cannot run this kind of evaluator
-    stopped,      // the server stops: not tried
+    provider,    // the model, the service or the run failed; `is_temporary`: a retry may help
+    rejected,    // credential, credit or model are refused: every other call would be, too
+    unparsable,  // the reply has no verdict
+    off_config,  // the verdict does not fit the output of the evaluator
+    budget,      // a budget is used up; nothing was sent, or the vote is incomplete
+    code_failed, // the code raised an error
+    unavailable, // this server cannot run this kind of evaluator
+    stopped,     // the server stops: not tried
 };
 constexpr auto enum_names(JudgeReason) {
     using enum JudgeReason;
@@ -63,9 +63,9 @@ struct JudgeTarget {
 struct JudgeRequest {
     const EvaluatorVersion& version;
     const json::Value& document;
-    std::string owner{};     // experiment, task, calibration: calls are counted under it
-    bool use_cache = true;   // false: a new verdict, which is not stored either
-    int64_t repetition = 1;  // equal documents of other repetitions have verdicts of their own
+    std::string owner{};    // experiment, task, calibration: calls are counted under it
+    bool use_cache = true;  // false: a new verdict, which is not stored either
+    int64_t repetition = 1; // equal documents of other repetitions have verdicts of their own
     JudgeTarget target{};
     std::string job{};                            // idempotency key; empty: made from the owner and the document
     std::optional<int64_t> token_limit{};         // of all calls of the owner together
@@ -146,13 +146,20 @@ public:
     std::vector<JudgeOutcome> judge_all(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
                                         const JudgeRequest& like);
     JudgeCache& cache() { return m_cache; }
-    // Fills in the skill and the provider that a definition leaves open, as the caller sees them.
+    // For a person who tries it: nothing is stored but spans and the cache. Models and agents need run_start.
+    Result<std::vector<JudgeOutcome>> test(const access::Caller& caller, const EvaluatorVersion& version,
+                                           const std::vector<json::Value>& documents, bool use_cache,
+                                           const std::function<bool()>& stopped);
+    // Checks a definition before it is saved, and fills in its skill and provider, as the caller sees them. Needs
+    // eval_write.
+    Result<> pin(const access::Caller& caller, const access::SpaceId& space, LlmDefinition& llm) const;
+    // Only skill and provider.
     Result<> pin_model(const access::Caller& caller, const access::SpaceId& space, JudgeModel& model) const;
     // The secret that signs requests of a remote evaluator; replaces the one before.
     Result<std::string> make_signing_secret(const access::Caller& caller, const access::SpaceId& space,
                                             const EvaluatorId& id) const;
     // Ends the requests that are under way and refuses all later ones: the server stops.
-    void stop() { m_cancel.cancel(); }
+    void stop();
 
 private:
     friend class LlmJudge;
@@ -178,8 +185,8 @@ private:
     const JudgeParts m_parts;
     JudgeCache m_cache;
     Mutex m_mutex;
-    std::map<std::string, Endpoint> m_endpoints GUARDED_BY(m_mutex); // by skill and model
-    std::map<std::string, Session> m_sessions GUARDED_BY(m_mutex);   // by owner, skill and limits
+    std::map<std::string, Endpoint> m_endpoints GUARDED_BY(m_mutex);       // by skill and model
+    std::map<std::string, Session> m_sessions GUARDED_BY(m_mutex);         // by owner, skill and limits
     std::map<std::string, access::Project> m_projects GUARDED_BY(m_mutex); // by space
     net::HttpClient m_client;
     net::Cancel m_cancel; // of remote requests; cancelled: the server stops

@@ -40,8 +40,8 @@ std::optional<VerdictForm> next_form(VerdictForm form, std::string_view protocol
 
 std::string shown_text(const ModelReply& reply) {
     if (!reply.tool_calls.empty())
-        return std::string(truncate_utf8(reply.tool_calls.front().name + " " + reply.tool_calls.front().arguments,
-                                         shown_reply));
+        return std::string(
+            truncate_utf8(reply.tool_calls.front().name + " " + reply.tool_calls.front().arguments, shown_reply));
     return repair_utf8(truncate_utf8(trim(reply.text), shown_reply));
 }
 
@@ -103,13 +103,12 @@ json::Value LlmJudge::content_for(const Attempt& attempt) const {
                               {"parameters", schema}};
         content["tools"] = json::Object{
             {"tools", json::Array{json::Object{{"type", "function"}, {"function", std::move(function)}}}},
-            {"tool_choice",
-             json::Object{{"type", "specific_function"}, {"function_name", std::string(verdict_tool)}}}};
+            {"tool_choice", json::Object{{"type", "specific_function"}, {"function_name", std::string(verdict_tool)}}}};
     }
     if (attempt.form == VerdictForm::json_schema)
-        content["response_format"] = json::Object{
-            {"type", "json_schema"},
-            {"json_schema", json::Object{{"name", "verdict"}, {"schema", schema}, {"strict", true}}}};
+        content["response_format"] =
+            json::Object{{"type", "json_schema"},
+                         {"json_schema", json::Object{{"name", "verdict"}, {"schema", schema}, {"strict", true}}}};
     return content;
 }
 
@@ -182,7 +181,8 @@ LlmJudge::Sent LlmJudge::classify(const Attempt& attempt, const ModelReply& repl
         return Sent::failed;
     }
     const bool is_refused_form = reply.status == 400 || reply.status == 422 || reply.status == 501;
-    if (is_refused_form && contains_word(reply.error, {"context length", "context window", "too long", "too many tokens"})) {
+    if (is_refused_form &&
+        contains_word(reply.error, {"context length", "context window", "too long", "too many tokens"})) {
         fail(JudgeReason::too_large, reply.error);
         return Sent::failed;
     }

@@ -1,4 +1,4 @@
-// One verdict of a model: the votes, each from the cache or by a call that asks for the verdict in the strictest form
+// One verdict of a model: the votes, each from the cache or by a call that requires the verdict in the strictest form
 // that the endpoint takes. Lives for one document; one thread.
 #pragma once
 

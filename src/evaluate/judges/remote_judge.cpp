@@ -78,17 +78,18 @@ JudgeOutcome read_remote_reply(const OutputConfig& output, const net::ClientResp
     if (status < 200 || status > 299) {
         const bool is_temporary = status == 429 || status >= 500;
         const bool is_rejected = status == 401 || status == 403;
-        auto outcome = remote_failure(is_rejected ? JudgeReason::rejected : JudgeReason::provider,
-                                      fmt::format("the service responded with status {}{}: {}", status,
-                                                  status / 100 == 3 ? " (redirects are not followed)" : "",
-                                                  body_start(response)),
-                                      is_temporary);
+        auto outcome =
+            remote_failure(is_rejected ? JudgeReason::rejected : JudgeReason::provider,
+                           fmt::format("the service responded with status {}{}: {}", status,
+                                       status / 100 == 3 ? " (redirects are not followed)" : "", body_start(response)),
+                           is_temporary);
         outcome.retry_after = wait_of_header(response.header("Retry-After"));
         return outcome;
     }
     const auto body = json::parse(response.body);
     if (!body.ok())
-        return remote_failure(JudgeReason::unparsable, "the response of the service is not JSON: " + body_start(response));
+        return remote_failure(JudgeReason::unparsable,
+                              "the response of the service is not JSON: " + body_start(response));
     auto verdict = verdict_of(output, body.value());
     if (!verdict.ok()) return remote_failure(JudgeReason::off_config, verdict.error().message);
     JudgeOutcome outcome;
@@ -158,8 +159,7 @@ JudgeOutcome Judges::judge_remote(const JudgeRequest& request) {
     } else {
         outcome = read_remote_reply(*remote.output, response.value());
     }
-    outcome.duration_ms =
-        std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
+    outcome.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
     return outcome;
 }
 

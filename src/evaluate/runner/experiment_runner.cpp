@@ -388,7 +388,7 @@ Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task,
             }
             metadata["evaluator"] = evaluator.evaluator_id.text();
             metadata["version"] = evaluator.number;
-            if (judged[i].reason != JudgeReason::none) metadata["reason"] = name_of(judged[i].reason);
+            if (judged[i].reason != JudgeReason::none) metadata["reason"] = std::string(name_of(judged[i].reason));
             if (is_model) metadata["cached"] = judged[i].is_cached;
             if (judged[i].tokens() > 0) metadata["tokens"] = judged[i].tokens();
             eval.metadata = std::move(metadata);

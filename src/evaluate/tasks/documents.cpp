@@ -1,7 +1,7 @@
 #include "evaluate/tasks/documents.h"
 
 #include "base/text.h"
-#include "telemetry/query/payload_conversation.h"
+#include "telemetry/targets/payload_conversation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ private:
 };
 
 // JSON as it is, anything else as a text.
-json::Value shown_value(const std::string& text) {
+json::Value parsed_text(const std::string& text) {
     auto value = json::parse(text);
     return value.ok() ? std::move(value).value() : json::Value(text);
 }
@@ -55,7 +55,7 @@ json::Array shown_messages(const std::vector<telemetry::Message>& messages, Byte
         for (const telemetry::ToolCall& call : message.tool_calls)
             calls.push_back(json::Object{
                 {"name", call.name},
-                {"arguments", shown_value(budget.take(call.arguments, Documents::most_field_bytes, "messages"))}});
+                {"arguments", parsed_text(budget.take(call.arguments, Documents::most_field_bytes, "messages"))}});
         if (!calls.empty()) one["tool_calls"] = std::move(calls);
         list.push_back(std::move(one));
     }
@@ -105,8 +105,7 @@ void finish(json::Object& document, const ByteBudget& budget) {
 
 Result<json::Value> Documents::read(const Caller& caller, const access::SpaceId& space,
                                     const TargetName& target) const {
-    const access::Project project =
-        TRY(m_access.projects.find(caller, space, target.project));
+    const access::Project project = TRY(m_access.projects.find(caller, space, target.project));
     if (project.space_id != space) return not_found("project " + std::string(truncate_utf8(target.project, 100)));
     return read(project.id.text(), target.kind, target.id, *target.trace_id);
 }
@@ -140,10 +139,10 @@ Result<json::Value> Documents::span_document(const std::string& project, const s
     ByteBudget budget(most_bytes);
     const telemetry::Conversation conversation = telemetry::conversation_of(payload);
     json::Object document;
-    document["input"] = shown_value(budget.take(payload.input, most_field_bytes, "input"));
-    document["output"] = shown_value(budget.take(payload.output, most_field_bytes, "output"));
+    document["input"] = parsed_text(budget.take(payload.input, most_field_bytes, "input"));
+    document["output"] = parsed_text(budget.take(payload.output, most_field_bytes, "output"));
     document["name"] = payload.row.name;
-    document["kind"] = name_of(payload.row.kind);
+    document["kind"] = std::string(name_of(payload.row.kind));
     document["status"] = status_text(payload.row);
     document["status_message"] = budget.take(payload.row.status_message, 4096, "status_message");
     document["model"] = payload.row.model;
@@ -157,17 +156,18 @@ Result<json::Value> Documents::span_document(const std::string& project, const s
         for (const telemetry::ToolCall& call : message.tool_calls)
             tool_calls.push_back(
                 json::Object{{"name", call.name},
-                             {"arguments", shown_value(budget.take(call.arguments, most_field_bytes, "tool_calls"))}});
+                             {"arguments", parsed_text(budget.take(call.arguments, most_field_bytes, "tool_calls"))}});
     document["tool_calls"] = std::move(tool_calls);
     json::Array tools;
     for (const std::string& tool : conversation.tools)
-        tools.push_back(shown_value(budget.take(tool, most_field_bytes, "tools")));
+        tools.push_back(parsed_text(budget.take(tool, most_field_bytes, "tools")));
     document["tools"] = std::move(tools);
     json::Array documents;
     for (const telemetry::Document& one : conversation.documents)
-        documents.push_back(json::Object{{"id", one.id}, {"content", budget.take(one.content, most_field_bytes, "documents")}});
+        documents.push_back(
+            json::Object{{"id", one.id}, {"content", budget.take(one.content, most_field_bytes, "documents")}});
     document["documents"] = std::move(documents);
-    document["metadata"] = shown_value(budget.take(payload.attributes, 64 << 10, "metadata"));
+    document["metadata"] = parsed_text(budget.take(payload.attributes, 64 << 10, "metadata"));
     finish(document, budget);
     return json::Value(std::move(document));
 }
@@ -204,25 +204,22 @@ Result<json::Value> Documents::trace_document(const std::string& project, const 
     }
     const telemetry::SpanPayload own = TRY(m_spans->payload(project, trace, root.span_id));
     json::Object document;
-    document["input"] = shown_value(budget.take(own.input, most_field_bytes, "input"));
-    document["output"] = shown_value(budget.take(own.output, most_field_bytes, "output"));
+    document["input"] = parsed_text(budget.take(own.input, most_field_bytes, "input"));
+    document["output"] = parsed_text(budget.take(own.output, most_field_bytes, "output"));
     std::map<std::string, json::Object> shown;
     json::Array tool_calls;
     int64_t errors = 0, cost = 0, input_tokens = 0, output_tokens = 0, end = root.start_ns;
     for (const auto* span : by_depth) {
         const auto payload = payloads.find(span->span_id);
-        json::Object one{{"id", span->span_id},
-                         {"parent_id", span->parent_id},
-                         {"name", span->name},
-                         {"kind", name_of(span->kind)},
-                         {"status", status_text(*span)},
-                         {"latency_ms", latency_ms(span->duration_ns)}};
+        json::Object one{{"id", span->span_id},          {"parent_id", span->parent_id},
+                         {"name", span->name},           {"kind", name_of(span->kind)},
+                         {"status", status_text(*span)}, {"latency_ms", latency_ms(span->duration_ns)}};
         if (!span->tool_name.empty()) one["tool"] = span->tool_name;
         if (!span->model.empty()) one["model"] = span->model;
         if (!span->status_message.empty()) one["status_message"] = budget.take(span->status_message, 2048, "spans");
         if (payload != payloads.end() && span != &root) {
-            one["input"] = shown_value(budget.take(payload->second.input, most_field_bytes / 4, "spans"));
-            one["output"] = shown_value(budget.take(payload->second.output, most_field_bytes / 4, "spans"));
+            one["input"] = parsed_text(budget.take(payload->second.input, most_field_bytes / 4, "spans"));
+            one["output"] = parsed_text(budget.take(payload->second.output, most_field_bytes / 4, "spans"));
         }
         shown.emplace(span->span_id, std::move(one));
     }
@@ -249,11 +246,11 @@ Result<json::Value> Documents::trace_document(const std::string& project, const 
     document["errors"] = errors;
     document["span_count"] = skeleton.spans.size();
     document["latency_ms"] = latency_ms(end - root.start_ns);
-    document["usage"] = json::Object{
-        {"input_tokens", input_tokens}, {"output_tokens", output_tokens}, {"cost_micro_usd", cost / 1000}};
+    document["usage"] =
+        json::Object{{"input_tokens", input_tokens}, {"output_tokens", output_tokens}, {"cost_micro_usd", cost / 1000}};
     document["tool_calls"] = std::move(tool_calls);
     document["spans"] = std::move(spans);
-    document["metadata"] = shown_value(budget.take(own.attributes, 64 << 10, "metadata"));
+    document["metadata"] = parsed_text(budget.take(own.attributes, 64 << 10, "metadata"));
     finish(document, budget);
     return json::Value(std::move(document));
 }
@@ -276,9 +273,10 @@ Result<json::Value> Documents::session_document(const std::string& project, cons
         std::erase_if(skeleton.spans, is_evaluator);
         if (skeleton.spans.empty()) continue;
         const auto depths = depths_of(skeleton.spans);
-        const auto root = std::min_element(skeleton.spans.begin(), skeleton.spans.end(), [&](const auto& a, const auto& b) {
-            return std::pair(depths.at(a.span_id), a.start_ns) < std::pair(depths.at(b.span_id), b.start_ns);
-        });
+        const auto root =
+            std::min_element(skeleton.spans.begin(), skeleton.spans.end(), [&](const auto& a, const auto& b) {
+                return std::pair(depths.at(a.span_id), a.start_ns) < std::pair(depths.at(b.span_id), b.start_ns);
+            });
         const telemetry::SpanPayload own = TRY(m_spans->payload(project, trace.trace_id, root->span_id));
         json::Array tools;
         for (const auto& span : skeleton.spans)
@@ -286,8 +284,8 @@ Result<json::Value> Documents::session_document(const std::string& project, cons
                 tools.push_back(json::Object{{"name", span.tool_name.empty() ? span.name : span.tool_name},
                                              {"status", status_text(span)}});
         json::Object turn{{"trace_id", trace.trace_id}, {"name", root->name}};
-        turn["input"] = shown_value(budget.take(own.input, most_field_bytes / 2, "turns"));
-        turn["output"] = shown_value(budget.take(own.output, most_field_bytes / 2, "turns"));
+        turn["input"] = parsed_text(budget.take(own.input, most_field_bytes / 2, "turns"));
+        turn["output"] = parsed_text(budget.take(own.output, most_field_bytes / 2, "turns"));
         turn["tool_calls"] = std::move(tools);
         turn["errors"] = trace.errors;
         errors += trace.errors;

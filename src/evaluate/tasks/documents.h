@@ -3,8 +3,8 @@
 #pragma once
 
 #include "access/access.h"
-#include "json/json.h"
 #include "telemetry/spans.h"
+#include "json/json.h"
 
 namespace hone::evaluate {
 
@@ -33,7 +33,8 @@ public:
     Documents(access::Access& access, telemetry::Spans* spans) : m_access(access), m_spans(spans) {}
 
     // not_found: it is gone, or the caller cannot read it. invalid: it is the span of an evaluator.
-    Result<json::Value> read(const access::Caller& caller, const access::SpaceId& space, const TargetName& target) const;
+    Result<json::Value> read(const access::Caller& caller, const access::SpaceId& space,
+                             const TargetName& target) const;
     // The same for a task, which was allowed to read the project.
     Result<json::Value> read(const std::string& project_id, telemetry::EvalTarget kind, const std::string& id,
                              const std::string& trace_id) const;

@@ -109,8 +109,9 @@ public:
         run.gets_notices = false; // a notice would change what is measured
         run.budget_stopped = [this](broker::BudgetScope scope, const std::string& message) {
             const Lock lock(m_mutex);
-            m_budget_message =
-                scope == broker::BudgetScope::run && m_owner.cost_limit_nano_usd ? "budget_micro_usd is used up" : message;
+            m_budget_message = scope == broker::BudgetScope::run && m_owner.cost_limit_nano_usd
+                                   ? "budget_micro_usd is used up"
+                                   : message;
         };
         TRY(m_gateway.add_run(m_id, std::move(run)));
         m_is_at_gateway = true;

@@ -37,9 +37,9 @@ struct Eval {
     std::string metadata; // JSON text
     // Of an evaluator's task; else 0, empty and 1.
     int64_t evaluator_version = 0;
-    std::string job;        // key of the job
-    double inclusion = 1;   // probability that the target was sampled: rates are weighted by its inverse
-    int64_t target_ns = 0;  // start of the target, for charts; 0: not known
+    std::string job;       // key of the job
+    double inclusion = 1;  // probability that the target was sampled: rates are weighted by its inverse
+    int64_t target_ns = 0; // start of the target, for charts; 0: not known
     // Set by the store.
     std::string id;
     int64_t created_ns = 0;

@@ -51,6 +51,9 @@ export const compare_page = (dataset: string, experiments: string[]) =>
   })}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
+export const evaluators_of_space = () => `${space_home()}/evaluators`;
+export const evaluator_page = (id: string) => `${space_home()}/evaluators/${segment(id)}`;
+export const eval_task_page = (id: string) => `${space_home()}/eval_tasks/${segment(id)}`;
 export const playground_page = (from: Record<string, string> = {}) => {
   const text = new URLSearchParams(from).toString();
   return `${space_home()}/playground${text === "" ? "" : `?${text}`}`;

@@ -1,5 +1,5 @@
-// Evaluators: rules that evaluate new spans; code, models, agents and remote services that evaluate documents; and their
-// versions.
+// Evaluators: rules that evaluate new spans; code, models, agents and remote services that evaluate documents; and
+// their versions.
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
@@ -36,8 +36,7 @@ struct TestEvaluator {
     static constexpr std::tuple fields{
         Field{"documents", &TestEvaluator::documents,
               "Up to 20 documents, as objects with input, output, reference and metadata."},
-        Field{"targets", &TestEvaluator::targets,
-              "Up to 20 spans, traces or chat sessions instead of documents."},
+        Field{"targets", &TestEvaluator::targets, "Up to 20 spans, traces or chat sessions instead of documents."},
         Field{"version", &TestEvaluator::version, "Number of the version; the newest if not given."},
         Field{"llm", &TestEvaluator::llm, "Of llm: a definition that is not saved, instead of a version."},
         Field{"code", &TestEvaluator::code, "Of code: a definition that is not saved, instead of a version."},
@@ -89,13 +88,6 @@ Result<signal::EvaluatorId> evaluator_in_path(const Call& call) {
     return id_in_path<signal::EvaluatorTag>(call, "evaluator");
 }
 
-// Checks first, so that the definition is what is reported; then the skill, as the caller sees it.
-Result<> pin_model(const Call& call, const access::SpaceId& space, evaluate::LlmDefinition& llm) {
-    TRY(call.caller.require(access::Permission::eval_write, space));
-    TRY(evaluate::check(llm));
-    return call.services.evaluate.judges.pin_model(call.caller, space, llm.model);
-}
-
 TestedDocument tested(evaluate::JudgeOutcome outcome) {
     TestedDocument shown;
     shown.verdict = std::move(outcome.verdict);
@@ -112,12 +104,12 @@ TestedDocument tested(evaluate::JudgeOutcome outcome) {
 // The version to test: a stored one, or a definition that is not saved.
 Result<evaluate::EvaluatorVersion> tested_version(const Call& call, const signal::Evaluator& family,
                                                   const TestEvaluator& body) {
-    auto version = TRY(call.services.signal.evaluators.version(call.caller, family.id,
-                                                               body.version.value_or(family.revision)));
+    auto version =
+        TRY(call.services.signal.evaluators.version(call.caller, family.id, body.version.value_or(family.revision)));
     if (body.llm) {
         if (!version.llm) return invalid("llm belongs to an evaluator of kind llm");
         evaluate::LlmDefinition draft = *body.llm;
-        TRY(pin_model(call, family.space_id, draft));
+        TRY(call.services.evaluate.judges.pin(call.caller, family.space_id, draft));
         version.llm = std::move(draft);
     }
     if (body.code) {
@@ -141,7 +133,7 @@ Result<One<signal::Evaluator>> create_evaluator(const Call& call, const InSpace&
     signal::Signal& signal = call.services.signal;
     const auto space = TRY(space_of(call, query.space));
     signal::NewEvaluator wanted = body;
-    if (wanted.llm) TRY(pin_model(call, space, *wanted.llm));
+    if (wanted.llm) TRY(call.services.evaluate.judges.pin(call.caller, space, *wanted.llm));
     One<signal::Evaluator> made{TRY(signal.evaluators.create(call.caller, space, wanted))};
     signal.wake();
     return made;
@@ -164,7 +156,7 @@ Result<One<signal::Evaluator>> update_evaluator(const Call& call, const signal::
     signal::EvaluatorChange wanted = body;
     if (wanted.llm) {
         const auto space = TRY(signal.evaluators.find(call.caller, id, access::Permission::eval_write)).space_id;
-        TRY(pin_model(call, space, *wanted.llm));
+        TRY(call.services.evaluate.judges.pin(call.caller, space, *wanted.llm));
     }
     One<signal::Evaluator> changed{TRY(signal.evaluators.update(call.caller, id, wanted))};
     signal.wake();
@@ -200,8 +192,6 @@ Result<List<TestedDocument>> test_evaluator(const Call& call, const TestEvaluato
     const auto version = TRY(tested_version(call, family, body));
     if (version.kind == evaluate::EvaluatorKind::rule)
         return invalid("the evaluator is a rule over spans: POST /v1/evaluator_preview counts what it matches");
-    // Models and workers cost money: what starts a run may use them.
-    if (version.llm || version.agent) TRY(call.caller.require(access::Permission::run_start, family.space_id));
     List<TestedDocument> list;
     std::vector<json::Value> documents = *body.documents;
     std::vector<size_t> places; // of each document in the list
@@ -226,12 +216,8 @@ Result<List<TestedDocument>> test_evaluator(const Call& call, const TestEvaluato
     }
     const Clock& clock = call.services.clock;
     const Duration until = clock.steady() + longest_test;
-    const json::Value nothing;
-    evaluate::JudgeRequest like{version, nothing};
-    like.owner = "evaluator_tests";
-    like.use_cache = *body.cache;
-    like.stopped = [&] { return clock.steady() > until; };
-    auto outcomes = call.services.evaluate.judges.judge_all(version, documents, like);
+    auto outcomes = TRY(call.services.evaluate.judges.test(call.caller, version, documents, *body.cache,
+                                                           [&] { return clock.steady() > until; }));
     for (size_t i = 0; i < outcomes.size(); ++i) {
         if (outcomes[i].reason == evaluate::JudgeReason::stopped)
             return busy("the documents took longer than 60 seconds; send fewer");
@@ -254,7 +240,8 @@ Result<One<SigningSecret>> make_signing_secret(const Call& call) {
     const auto family = TRY(call.services.signal.evaluators.find(call.caller, id, access::Permission::eval_write));
     if (family.kind != evaluate::EvaluatorKind::remote)
         return invalid("only evaluators of kind remote have a signing secret");
-    return One<SigningSecret>{{TRY(call.services.evaluate.judges.make_signing_secret(call.caller, family.space_id, id))}};
+    return One<SigningSecret>{
+        {TRY(call.services.evaluate.judges.make_signing_secret(call.caller, family.space_id, id))}};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------
@@ -265,18 +252,20 @@ using enum access::Permission;
 
 const Route evaluators_table[] = {
     route<list_evaluators>("GET", "/v1/evaluators", need(project_read), "Evaluators of a space, oldest first."),
-    route<create_evaluator>("POST", "/v1/evaluators", need(eval_write),
-                            "Create an evaluator: a rule over new spans, or code, a model, an agent or a remote service for "
-                            "documents."),
+    route<create_evaluator>(
+        "POST", "/v1/evaluators", need(eval_write),
+        "Create an evaluator: a rule over new spans, or code, a model, an agent or a remote service for "
+        "documents."),
     route<preview_evaluator>("POST", "/v1/evaluator_preview", need(project_read),
                              "Count the spans of the last 24 hours that an evaluator would match.")
         .on(net::Lane::query),
     route<get_evaluator>("GET", "/v1/evaluators/{evaluator}", need(project_read), "An evaluator and its counts."),
     route<list_evaluator_versions>("GET", "/v1/evaluators/{evaluator}/versions", need(project_read),
                                    "Versions of an evaluator, newest first."),
-    route<test_evaluator>("POST", "/v1/evaluators/{evaluator}/test", need(eval_write),
-                          "Apply an evaluator to a few documents or targets without storing the results. Models and agents "
-                          "also need run_start.")
+    route<test_evaluator>(
+        "POST", "/v1/evaluators/{evaluator}/test", need(eval_write),
+        "Apply an evaluator to a few documents or targets without storing the results. Models and agents "
+        "also need run_start.")
         .on(net::Lane::query),
     route<list_builtins>("GET", "/v1/evaluator_builtins", need(project_read),
                          "Built-in evaluators to start from, each with an example."),

@@ -4,8 +4,8 @@
 #include "api/core/route.h"
 #include "api/core/shapes.h"
 #include "api/families/traces/span_views.h"
-#include "telemetry/query/payload_conversation.h"
 #include "telemetry/query/trace_texts.h"
+#include "telemetry/targets/payload_conversation.h"
 
 namespace hone::api {
 

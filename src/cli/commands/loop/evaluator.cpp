@@ -2,8 +2,8 @@
 // documents.
 #include "cli/commands/loop/evaluator.h"
 
-#include "cli/commands/loop/judge_options.h"
 #include "base/text.h"
+#include "cli/commands/loop/judge_options.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/input.h"

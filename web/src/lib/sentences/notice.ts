@@ -20,6 +20,7 @@ export const notice_kinds: [string, string][] = [
   ["pull_request_changed", "People pushed to a pull request's branch"],
   ["break_glass_login", "Login with an emergency password"],
   ["automation_paused", "Automation paused"],
+  ["eval_task_paused", "Task of an evaluator paused"],
   ["budget_near", "Budget nearly used up"],
   ["budget_spent", "Budget used up"],
   ["spans_late", "Spans not stored in time"],

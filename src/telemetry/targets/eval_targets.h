@@ -31,19 +31,19 @@ struct TargetSample {
 
 // Which are complete, by the time at which their last span was received. All in nanoseconds.
 struct ReadyTargets {
-    int64_t received_after = 0;     // a span was received after this time
-    int64_t last_until = 0;         // and none after this one
-    int64_t rootless_until = 0;     // the same for traces whose root is missing
-    int64_t first_until = 0;        // of chat sessions: also those that began before this time, although they continue
+    int64_t received_after = 0; // a span was received after this time
+    int64_t last_until = 0;     // and none after this one
+    int64_t rootless_until = 0; // the same for traces whose root is missing
+    int64_t first_until = 0;    // of chat sessions: also those that began before this time, although they continue
 };
 
 struct FoundTarget {
     std::string id;
-    std::string trace_id;     // of a span
+    std::string trace_id; // of a span
     int64_t start_ns = 0;
-    int64_t last_ns = 0;      // when its last span was received
-    double inclusion = 1;     // probability of being in the sample
-    bool is_complete = true;  // false: a chat session that continues
+    int64_t last_ns = 0;     // when its last span was received
+    double inclusion = 1;    // probability of being in the sample
+    bool is_complete = true; // false: a chat session that continues
 };
 
 struct TargetCursor {

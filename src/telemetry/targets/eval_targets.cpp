@@ -1,4 +1,4 @@
-#include "telemetry/query/eval_targets.h"
+#include "telemetry/targets/eval_targets.h"
 
 #include "telemetry/query/filter.h"
 #include "telemetry/span/binary.h"
@@ -81,8 +81,7 @@ std::string new_groups(const TargetSql& sql, const std::string& allowed, std::st
 }
 
 std::string is_ready(EvalTarget target) {
-    if (target == EvalTarget::trace)
-        return "last <= {until:Int64} AND (has_root OR last <= {rootless:Int64})";
+    if (target == EvalTarget::trace) return "last <= {until:Int64} AND (has_root OR last <= {rootless:Int64})";
     return "(last <= {until:Int64} OR first <= {first:Int64})";
 }
 
@@ -90,8 +89,7 @@ void bind_ready(ClickHouseQuery& query, const TargetSample& sample, const ReadyT
     query.bind("after", after)
         .bind("until", ready.last_until)
         .bind("began", after - longest_span_ns)
-        .bind("searched",
-              after - (sample.target == EvalTarget::chat_session ? longest_session_ns : longest_span_ns));
+        .bind("searched", after - (sample.target == EvalTarget::chat_session ? longest_session_ns : longest_span_ns));
     if (sample.target == EvalTarget::trace) query.bind("rootless", ready.rootless_until);
     if (sample.target == EvalTarget::chat_session) query.bind("first", ready.first_until);
 }
@@ -145,10 +143,9 @@ Result<std::vector<TargetCount>> EvalTargets::count_by_hour(const TargetSample& 
         query.sql = counted + "SELECT * FROM (" + new_groups(sql, allowed, "{searched:Int64}") + ") WHERE " +
                     is_ready(sample.target) + grouped;
     else
-        query.sql = counted + "SELECT received_ns AS last, " + sql.matches + " AS is_match FROM hone.spans WHERE " +
-                    allowed +
-                    " AND start_ns >= {began:Int64} AND received_ns > {after:Int64} AND received_ns <= {until:Int64}" +
-                    grouped;
+        query.sql =
+            counted + "SELECT received_ns AS last, " + sql.matches + " AS is_match FROM hone.spans WHERE " + allowed +
+            " AND start_ns >= {began:Int64} AND received_ns > {after:Int64} AND received_ns <= {until:Int64}" + grouped;
     bind_ready(query, sample, ready, from_ns - 1);
     query.bind("from", from_ns);
     const std::string bytes = TRY(m_engine.query(query));
@@ -180,8 +177,9 @@ Result<std::vector<FoundTarget>> EvalTargets::find_past(const TargetSample& samp
 Result<PastTargets> EvalTargets::count_past(const TargetSample& sample, int64_t from_ns, int64_t to_ns) {
     ClickHouseQuery query("");
     const TargetSql sql = TRY(target_sql(sample, query));
-    query.sql = "SELECT toInt64(count()), toInt64(countIf(is_match)), toInt64(countIf(is_match AND place < ppm)) FROM (" +
-                past_groups(sql, TRY(allowed_spans(sample, query))) + ") FORMAT RowBinary";
+    query.sql =
+        "SELECT toInt64(count()), toInt64(countIf(is_match)), toInt64(countIf(is_match AND place < ppm)) FROM (" +
+        past_groups(sql, TRY(allowed_spans(sample, query))) + ") FORMAT RowBinary";
     query.bind("from", from_ns).bind("to", to_ns);
     const std::string bytes = TRY(m_engine.query(query));
     PastTargets counts;

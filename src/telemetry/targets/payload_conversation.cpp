@@ -1,8 +1,8 @@
-#include "telemetry/query/payload_conversation.h"
+#include "telemetry/targets/payload_conversation.h"
 
-#include "json/json.h"
 #include "otlp/attribute_text.h"
 #include "telemetry/query/borrowed_texts.h"
+#include "json/json.h"
 
 namespace hone::telemetry {
 
