@@ -6,6 +6,7 @@
 #include "evaluate/datasets/datasets.h"
 #include "evaluate/datasets/proposals.h"
 #include "evaluate/experiments/experiments.h"
+#include "evaluate/judges/agent_verdicts.h"
 #include "evaluate/judges/judge.h"
 #include "evaluate/prompts/prompts.h"
 #include "evaluate/runner/experiment_runner.h"
@@ -38,6 +39,7 @@ struct Evaluate {
           annotation_configs(database, clock, access),
           tasks(database, clock, access, experiments, parts.sources),
           playground(clock, access, prompts, parts.sources),
+          agent_verdicts(database, clock),
           judges({database, clock, access,
                   [sources = parts.sources] { return sources == nullptr ? nullptr : sources->models(); },
                   [this](const auto& version, const auto& documents, const auto& stopped) {
@@ -57,6 +59,7 @@ struct Evaluate {
     AnnotationConfigs annotation_configs;
     ExperimentTasks tasks;
     Playground playground;
+    AgentVerdicts agent_verdicts;
     Judges judges;
     Documents documents;
     EvalTasks eval_tasks;

@@ -264,10 +264,12 @@ Result<> Server::open_improvement() {
                            TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir,
                            m_workers->models());
     m_evaluator_secrets.emplace(*m_database, *m_vault, *m_task_sources);
+    m_evaluator_runs.emplace(*m_database, m_clock, *m_access, runs.runs, runs.presets);
     m_evaluate.emplace(*m_database, m_clock, *m_access,
                        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, &*m_spans,
                                                m_config.data_dir + "/experiments", m_config.evaluator_packages_dir,
-                                               &*m_places, nullptr, &*m_evaluator_secrets, &m_notices->notices()});
+                                               &*m_places, &*m_evaluator_runs, &*m_evaluator_secrets,
+                                               &m_notices->notices()});
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     m_issue_forge.emplace(

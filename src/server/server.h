@@ -8,6 +8,7 @@
 #include "identity/identity.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
+#include "server/adapters/evaluator_runs.h"
 #include "server/adapters/issue_forge.h"
 #include "server/adapters/judge_access.h"
 #include "server/adapters/sandbox_audit.h"
@@ -116,6 +117,7 @@ private:
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;
     std::optional<EvaluatorSecrets> m_evaluator_secrets;
+    std::optional<EvaluatorRuns> m_evaluator_runs;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<MonitorDuties> m_monitors;

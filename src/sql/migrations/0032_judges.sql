@@ -112,3 +112,11 @@ CREATE TABLE eval_backfills (
 );
 CREATE INDEX eval_backfills_by_task ON eval_backfills(task_id, id);
 CREATE INDEX eval_backfills_due ON eval_backfills(state, next_at);
+
+-- Runs of workers that evaluate a document, with the verdict that they report.
+CREATE TABLE agent_verdicts (
+    run_id TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,
+    space_id TEXT NOT NULL,
+    verdict TEXT,                    -- JSON; null: none was reported
+    created_at BIGINT NOT NULL
+);
