@@ -337,7 +337,7 @@ Result<std::string> Judges::make_signing_secret(const Caller& caller, const acce
     TRY(caller.require(access::Permission::eval_write, space));
     if (m_parts.remote == nullptr) return unavailable("this server calls no remote evaluators");
     std::string made = TRY(m_parts.remote->make_signing_secret(space, id));
-    TRY(m_parts.access.audit.record(caller, {"evaluator_secret_create", space, id.text(), {}}));
+    TRY(m_parts.access.audit.record(caller, {"evaluator_secret_create", space, id.text(), json::Object{}}));
     return made;
 }
 

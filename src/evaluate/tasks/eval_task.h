@@ -88,7 +88,8 @@ struct EvalTask {
     Time created_at{};
     Time updated_at{};
     int64_t revision = 1; // not shown
-    Time watermark{};     // not shown
+    Time watermark{};     // not shown, as `since`: targets received before are left out
+    Time since{};
     static constexpr std::tuple fields{
         Field{"id", &EvalTask::id, "Id."},
         Field{"space_id", &EvalTask::space_id, "Id of the space."},

@@ -5,6 +5,7 @@
 #include "evaluate/tasks/task_rows.h"
 #include "telemetry/query/filter.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hone::evaluate {
@@ -110,15 +111,14 @@ Result<EvalTask> EvalTasks::create(const Caller& caller, const SpaceId& space, c
             return conflict(fmt::format("a project has at most {} tasks", most_tasks_per_project));
         TRY(transaction.execute(
             "INSERT INTO eval_tasks (id, space_id, project_id, evaluator_id, version, target, filter, rate_ppm, "
-            "strata, "
-            "delay_seconds, most_per_hour, most_per_day, tokens_per_day, cost_micro_usd_per_day, on_budget, enabled, "
-            "state, reason, waits_until, failures, watermark, next_at, served_at, revision, created_by, "
+            "strata, delay_seconds, most_per_hour, most_per_day, tokens_per_day, cost_micro_usd_per_day, on_budget, "
+            "enabled, "
+            "state, reason, waits_until, failures, watermark, since_at, next_at, served_at, revision, created_by, "
             "created_by_name, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, "
-            "'active', "
-            "'', 0, 0, ?, ?, 0, 1, ?, ?, ?, ?)",
+            "'active', '', 0, 0, ?, ?, ?, 0, 1, ?, ?, ?, ?)",
             task.id, task.space_id, task.project_id, task.evaluator_id, task.version, name_of(task.target), task.filter,
             task.rate_ppm, json::write(task.strata), task.delay_seconds, task.most_per_hour, task.most_per_day,
-            task.tokens_per_day, task.cost_micro_usd_per_day, name_of(task.on_budget), now, now, caller.actor(),
+            task.tokens_per_day, task.cost_micro_usd_per_day, name_of(task.on_budget), now, now, now, caller.actor(),
             caller.name, now, now));
         return m_access.audit.record(transaction, caller,
                                      {"eval_task_create",
@@ -194,17 +194,17 @@ Result<EvalTask> EvalTasks::update(const Caller& caller, const EvalTaskId& id, c
     const Time now = m_clock.now();
     // What arrived while it was off is left out; a backfill evaluates it.
     const Time watermark = task.enabled && was_off ? now : task.watermark;
+    const Time since = task.enabled && was_off ? now : task.since;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "UPDATE eval_tasks SET version = ?, filter = ?, rate_ppm = ?, strata = ?, delay_seconds = ?, most_per_hour "
             "= ?, most_per_day = ?, tokens_per_day = ?, cost_micro_usd_per_day = ?, on_budget = ?, enabled = ?, state "
-            "= "
-            "'active', reason = '', waits_until = 0, failures = 0, watermark = ?, next_at = ?, revision = revision + "
-            "1, "
-            "updated_at = ? WHERE id = ?",
+            "= 'active', reason = '', waits_until = 0, failures = 0, watermark = ?, since_at = ?, next_at = ?, "
+            "revision "
+            "= revision + 1, updated_at = ? WHERE id = ?",
             task.version, task.filter, task.rate_ppm, json::write(task.strata), task.delay_seconds, task.most_per_hour,
             task.most_per_day, task.tokens_per_day, task.cost_micro_usd_per_day, name_of(task.on_budget), task.enabled,
-            watermark, now, now, id));
+            watermark, since, now, now, id));
         return m_access.audit.record(transaction, caller,
                                      {"eval_task_update",
                                       task.space_id,

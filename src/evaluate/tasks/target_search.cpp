@@ -51,7 +51,7 @@ Result<> TargetSearch::count(const EvalTask& task, const telemetry::ReadyTargets
         seen.counted = now;
     }
     // Whole hours are counted again until nothing can arrive late for them.
-    const Time from = std::max(hour_of(m_clock.now() - 2 * late), hour_of(task.created_at));
+    const Time from = std::max(hour_of(m_clock.now() - 2 * late), hour_of(std::min(task.since, m_clock.now())));
     telemetry::EvalTargets targets(m_telemetry->engine());
     for (const auto& hour : TRY(targets.count_by_hour(sample_of(task), ready, to_ns(from))))
         TRY(m_database.execute("INSERT INTO eval_counts (task_id, hour, received, matched) VALUES (?, ?, ?, ?) ON "
@@ -71,9 +71,9 @@ Result<int64_t> TargetSearch::search(const EvalTask& task) {
     ready.rootless_until = std::min(ready.last_until, to_ns(now - late));
     ready.first_until = to_ns(now - longest_session);
     // Targets that were loaded late, and traces whose root did not come. Never before the task was made or enabled.
-    const Time searched = std::max(watermark - 2 * late - std::chrono::seconds(task.delay_seconds), task.created_at);
-    ready.received_after =
-        to_ns(task.target == EvalTarget::span ? std::max(watermark - late, task.created_at) : searched);
+    const Time since = task.since > now ? now - 2 * late : task.since;
+    const Time searched = std::max(watermark - 2 * late - std::chrono::seconds(task.delay_seconds), since);
+    ready.received_after = to_ns(task.target == EvalTarget::span ? std::max(watermark - late, since) : searched);
     telemetry::EvalTargets targets(m_telemetry->engine());
     telemetry::TargetCursor cursor;
     int64_t made = 0;

@@ -16,7 +16,8 @@ constexpr std::string_view select_task =
     "SELECT t.id, t.space_id, t.project_id, t.evaluator_id, t.version, t.target, t.filter, t.rate_ppm, t.strata, "
     "t.delay_seconds, t.most_per_hour, t.most_per_day, t.tokens_per_day, t.cost_micro_usd_per_day, t.on_budget, "
     "t.enabled, t.state, t.reason, t.waits_until, t.created_by_name, t.created_at, t.updated_at, t.revision, "
-    "t.watermark, (SELECT MAX(v.number) FROM evaluator_versions v WHERE v.evaluator_id = t.evaluator_id), (SELECT "
+    "t.watermark, t.since_at, (SELECT MAX(v.number) FROM evaluator_versions v WHERE v.evaluator_id = t.evaluator_id), "
+    "(SELECT "
     "v.name FROM evaluator_versions v WHERE v.evaluator_id = t.evaluator_id AND v.number = 1), (SELECT v.kind FROM "
     "evaluator_versions v WHERE v.evaluator_id = t.evaluator_id AND v.number = 1) FROM eval_tasks t";
 
@@ -46,9 +47,10 @@ inline EvalTask task_of(const sql::Row& row) {
     task.updated_at = row.time(21);
     task.revision = row.integer(22);
     task.watermark = row.time(23);
-    task.current_version = task.version.value_or(row.optional_integer(24).value_or(1));
-    task.evaluator_name = row.optional_text(25).value_or("");
-    task.evaluator_kind = parse_enum<EvaluatorKind>(row.optional_text(26).value_or("")).value_or(EvaluatorKind::llm);
+    task.since = row.time(24);
+    task.current_version = task.version.value_or(row.optional_integer(25).value_or(1));
+    task.evaluator_name = row.optional_text(26).value_or("");
+    task.evaluator_kind = parse_enum<EvaluatorKind>(row.optional_text(27).value_or("")).value_or(EvaluatorKind::llm);
     return task;
 }
 

@@ -230,7 +230,7 @@ Result<> EvalTaskRunner::run_jobs(const ClaimedJobs& claimed) {
     }
     for (size_t i = 0; i < jobs.size(); ++i) {
         const auto ended = end(claimed, version.value(), *jobs[i], outcomes[i]);
-        if (!ended.ok()) return give_back(std::vector(claimed.jobs.begin(), claimed.jobs.end()), ended.error());
+        if (!ended.ok()) return give_back(claimed.jobs, ended.error());
     }
     return {};
 }

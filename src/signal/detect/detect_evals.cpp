@@ -31,7 +31,8 @@ constexpr std::string_view evals_of_spans =
     "SELECT name, label, score, if(span_start_ns > 0, span_start_ns, created_ns) AS moment FROM hone.evals FINAL WHERE "
     "project = {project:String} AND target = {n_target:String} AND moment >= {base:Int64} AND moment < {to:Int64} AND "
     "(evaluator_version = 0 OR (identifier, evaluator_version) IN (SELECT identifier, max(evaluator_version) FROM "
-    "hone.evals FINAL WHERE project = {project:String} AND target = {n_target:String} AND evaluator_version > 0 GROUP BY "
+    "hone.evals FINAL WHERE project = {project:String} AND target = {n_target:String} AND evaluator_version > 0 GROUP "
+    "BY "
     "identifier))";
 
 Candidate candidate_of(const Target& target, const std::string& name, std::string condition_in_filter,

@@ -33,6 +33,7 @@ CREATE TABLE eval_tasks (
     waits_until BIGINT NOT NULL,     -- no job begins before: a limit is used up, or the next attempt of a paused task
     failures BIGINT NOT NULL,        -- in a row
     watermark BIGINT NOT NULL,       -- targets whose last span was received until then have jobs
+    since_at BIGINT NOT NULL,        -- targets received before are left out
     next_at BIGINT NOT NULL,         -- the server that moves it on searches for targets
     served_at BIGINT NOT NULL,       -- its last job began
     revision BIGINT NOT NULL,        -- grows with each change by a person

@@ -136,7 +136,7 @@ Result<std::vector<TargetCount>> EvalTargets::count_by_hour(const TargetSample& 
     ClickHouseQuery query("");
     const TargetSql sql = TRY(target_sql(sample, query));
     const std::string allowed = TRY(allowed_spans(sample, query));
-    const std::string hour = "intDiv(last, 3600000000000) * 3600000000000";
+    const std::string hour = "toInt64(intDiv(last, 3600000000000) * 3600000000000)";
     const std::string counted = "SELECT " + hour + " AS hour, toInt64(count()), toInt64(countIf(is_match)) FROM (";
     const std::string grouped = ") WHERE last >= {from:Int64} GROUP BY hour ORDER BY hour FORMAT RowBinary";
     if (sql.is_group)

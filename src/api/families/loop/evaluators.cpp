@@ -240,8 +240,9 @@ Result<One<SigningSecret>> make_signing_secret(const Call& call) {
     const auto family = TRY(call.services.signal.evaluators.find(call.caller, id, access::Permission::eval_write));
     if (family.kind != evaluate::EvaluatorKind::remote)
         return invalid("only evaluators of kind remote have a signing secret");
-    return One<SigningSecret>{
-        {TRY(call.services.evaluate.judges.make_signing_secret(call.caller, family.space_id, id))}};
+    SigningSecret made;
+    made.signing_secret = TRY(call.services.evaluate.judges.make_signing_secret(call.caller, family.space_id, id));
+    return One<SigningSecret>{std::move(made)};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------

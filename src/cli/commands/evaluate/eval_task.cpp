@@ -212,8 +212,9 @@ Result<> show_funnel(Context& context) {
 
 Result<json::Object> backfill_body(const Context& context) {
     json::Object body;
-    body["from"] = TRY(moment(context, "--from"));
-    if (text_of(body, "from").empty()) return context.usage("give --from, such as --from 7d");
+    const std::string from = TRY(moment(context, "--from"));
+    if (from.empty()) return context.usage("give --from, such as --from 7d");
+    body["from"] = from;
     if (const std::string to = TRY(moment(context, "--to")); !to.empty()) body["to"] = to;
     if (const auto most = TRY(context.integer("--most", 1))) body["most_targets"] = *most;
     if (const auto rate = context.parsed.value("--rate")) body["rate_ppm"] = TRY(ppm_of(context, "--rate", *rate));
@@ -273,20 +274,12 @@ std::vector<Command> eval_task_commands() {
                        .doc = "Only jobs in this state.",
                        .choices = {"queued", "running", "done", "failed", "skipped", "expired"}};
     const Option reason{.name = "--reason", .value = "REASON", .doc = "Only jobs with this reason, such as provider."};
-    std::vector<Option> creation = limit_options();
-    creation.insert(creation.end(), {project_option(),
-                                     {.name = "--target",
-                                      .value = "TARGET",
-                                      .doc = "What is evaluated. Default: trace.",
-                                      .choices = {"span", "trace", "chat_session"}},
-                                     version,
-                                     latest});
-    std::vector<Option> change = limit_options();
-    change.insert(change.end(),
-                  {version,
-                   latest,
-                   {.name = "--enable", .value = "", .doc = "Turn it on; a paused task resumes."},
-                   {.name = "--disable", .value = "", .doc = "Turn it off: new targets are not evaluated."}});
+    const Option target{.name = "--target",
+                        .value = "TARGET",
+                        .doc = "What is evaluated. Default: trace.",
+                        .choices = {"span", "trace", "chat_session"}};
+    const Option enable{.name = "--enable", .value = "", .doc = "Turn it on; a paused task resumes."};
+    const Option disable{.name = "--disable", .value = "", .doc = "Turn it off: new targets are not evaluated."};
     return {
         {.path = "eval-task list",
          .summary = "List the online tasks of evaluators.",
@@ -300,14 +293,14 @@ std::vector<Command> eval_task_commands() {
         {.path = "eval-task create",
          .summary = "Evaluate new spans, traces or chat sessions of a project with an evaluator.",
          .arguments = {{.name = "EVALUATOR", .doc = "Id or name of the evaluator; not a rule."}},
-         .options = std::move(creation),
+         .options = with(limit_options(), {project_option(), target, version, latest}),
          .details = "Example: hone eval-task create polite --project shop --target trace --rate 5% --stratum 'status = "
                     "error: 100%' --tokens-per-day 200000",
          .run = create_eval_task},
         {.path = "eval-task update",
          .summary = "Change a task. Options that are not given keep their values.",
          .arguments = {task_argument},
-         .options = std::move(change),
+         .options = with(limit_options(), {version, latest, enable, disable}),
          .run = update_eval_task},
         {.path = "eval-task delete",
          .summary = "Delete a task and its jobs. Its evals are kept.",

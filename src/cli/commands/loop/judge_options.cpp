@@ -63,7 +63,9 @@ Result<json::Object> builtin_of(const Context& context, const std::string& name)
         if (gives_output(context)) made["output"] = TRY(output_config(context));
         json::Object mapping = TRY(mapping_of(context));
         if (!mapping.empty()) made["mapping"] = std::move(mapping);
-        return json::Object{{"kind", kind}, {kind, std::move(made)}, {"description", text_of(one, "description")}};
+        json::Object body{{"kind", kind}, {"description", text_of(one, "description")}};
+        body[kind] = std::move(made);
+        return body;
     }
     return context.fail(Exit::not_found, "no built-in evaluator is named " + name,
                         "hone evaluator builtin lists all of them");
@@ -123,7 +125,9 @@ Result<std::optional<json::Object>> judge_of(const Context& context) {
     definition["output"] = TRY(output_config(context));
     json::Object mapping = TRY(mapping_of(context));
     if (!mapping.empty()) definition["mapping"] = std::move(mapping);
-    return std::optional(json::Object{{"kind", kind}, {kind, std::move(definition)}});
+    json::Object body{{"kind", kind}};
+    body[kind] = std::move(definition);
+    return std::optional(std::move(body));
 }
 
 // --labels pass=1,fail=0,unclear | --range 0..1 | --text; boolean without any of them.

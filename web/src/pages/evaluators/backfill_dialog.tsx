@@ -75,7 +75,8 @@ export function BackfillDialog({ task, on_close }: { task: EvalTask; on_close: (
           </button>{" "}
           {estimate && (
             <span>
-              {exact_count(estimate.received)} {target_words[task.target]}, {exact_count(estimate.matched)} match, {exact_count(estimate.targets)} would be evaluated
+              {exact_count(estimate.received)} {target_words[task.target]}, {exact_count(estimate.matched)} match,{" "}
+              {exact_count(estimate.targets)} would be evaluated
               {estimate.tokens === null || estimate.tokens === undefined
                 ? ". The cost is not known before the first verdict."
                 : `: about ${plural(estimate.tokens, "token")}, ${money(estimate.cost_micro_usd ?? 0)}.`}

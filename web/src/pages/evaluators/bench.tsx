@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { Evaluator, Project, TestedDocument, TestEvaluator, TraceRow } from "../../api_types";
+import type { Evaluator, Project, TestEvaluator, TestedDocument, TraceRow } from "../../api_types";
 import { duration, money, short_count } from "../../lib/format/number";
 import { use_load } from "../../load";
 import { can, space } from "../../login";
@@ -29,17 +29,23 @@ function Result({ tested }: { tested: Tested }) {
     duration(result.duration_ms),
     ...(result.cached ? ["cached"] : []),
     ...(result.tokens > 0 ? [`${short_count(result.tokens)} tokens`] : []),
-    ...(result.tokens > 0 && result.cost_micro_usd !== null && result.cost_micro_usd !== undefined ? [money(result.cost_micro_usd)] : []),
+    ...(result.tokens > 0 && result.cost_micro_usd !== null && result.cost_micro_usd !== undefined
+      ? [money(result.cost_micro_usd)]
+      : []),
   ];
   return (
     <li class="bench-result">
       <p>
         {result.verdict ? (
-          <State tone={result.verdict.score === 0 ? "limit" : "done"} text={result.verdict.label ?? String(result.verdict.score ?? "")} />
+          <State
+            tone={result.verdict.score === 0 ? "limit" : "done"}
+            text={result.verdict.label ?? String(result.verdict.score ?? "")}
+          />
         ) : (
           <State tone="failed" text={(result.reason ?? "failed").replaceAll("_", " ")} />
         )}{" "}
-        <a href={trace_page(tested.project, tested.trace)}>{tested.trace.slice(0, 8)}</a> <span class="soft">{facts.join(" · ")}</span>
+        <a href={trace_page(tested.project, tested.trace)}>{tested.trace.slice(0, 8)}</a>{" "}
+        <span class="soft">{facts.join(" · ")}</span>
       </p>
       {result.verdict?.explanation && (
         <p>
@@ -84,7 +90,9 @@ export function Bench({ evaluator, unsaved }: { evaluator: Evaluator; unsaved: P
         cache: uses_cache,
         targets: traces.rows.map((trace) => ({ kind: "trace", project: chosen.id, id: trace.trace_id })),
       } satisfies TestEvaluator);
-      set_results(tested.map((result, index) => ({ trace: traces.rows[index]?.trace_id ?? "", project: chosen.name, result })));
+      set_results(
+        tested.map((result, index) => ({ trace: traces.rows[index]?.trace_id ?? "", project: chosen.name, result })),
+      );
     } catch (error) {
       set_why(to_api_error(error).message);
     } finally {

@@ -14,9 +14,16 @@ import { evaluator_page } from "../addresses";
 import { evaluators_changed, list_builtins, output_of } from "./data";
 
 const own = "";
-const own_prompt = "Input: {{input}}\n\nOutput: {{output}}\n\nDecide whether the output is a good response to the input.";
+const own_prompt =
+  "Input: {{input}}\n\nOutput: {{output}}\n\nDecide whether the output is a good response to the input.";
 
-function body_of(builtin: Builtin | undefined, name: string, model: string, skill: string, votes: string): NewEvaluator {
+function body_of(
+  builtin: Builtin | undefined,
+  name: string,
+  model: string,
+  skill: string,
+  votes: string,
+): NewEvaluator {
   const chosen = { name: model.trim(), ...(skill.trim() === "" ? {} : { skill: skill.trim() }) };
   if (builtin?.kind === "code")
     return { name, kind: "code", description: builtin.description, code: builtin.definition as NewEvaluator["code"] };
@@ -60,11 +67,20 @@ function CreateForm({ builtins, on_close }: { builtins: Builtin[]; on_close: () 
         on_change={set_start}
         options={[
           { value: own, title: "An own prompt" },
-          ...builtins.filter((one) => one.kind !== "rule").map((one) => ({ value: one.name, title: `${one.name} (${one.kind}, ${one.target.replace("_", " ")})` })),
+          ...builtins
+            .filter((one) => one.kind !== "rule")
+            .map((one) => ({ value: one.name, title: `${one.name} (${one.kind}, ${one.target.replace("_", " ")})` })),
         ]}
         hint={builtin?.description ?? "You write the prompt and the labels on the next page."}
       />
-      <Field label="Name" value={name} on_input={set_name} placeholder={builtin?.name ?? "polite"} hint="The name of its evals." first />
+      <Field
+        label="Name"
+        value={name}
+        on_input={set_name}
+        placeholder={builtin?.name ?? "polite"}
+        hint="The name of its evals."
+        first
+      />
       {!is_code && (
         <div class="field-row">
           <Field label="Model" value={model} on_input={set_model} placeholder="gpt-4o-mini" required />

@@ -6,7 +6,8 @@ import { reload } from "../../load";
 import { space } from "../../login";
 import type { Tone } from "../../parts/state";
 
-export const evaluator_route = (id: string, part = "") => `/v1/evaluators/${segment(id)}${part === "" ? "" : `/${part}`}`;
+export const evaluator_route = (id: string, part = "") =>
+  `/v1/evaluators/${segment(id)}${part === "" ? "" : `/${part}`}`;
 export const task_route = (id: string, part = "") => `/v1/eval_tasks/${segment(id)}${part === "" ? "" : `/${part}`}`;
 
 export const list_evaluators = (signal: AbortSignal) =>
@@ -41,7 +42,9 @@ export const rate_text = (ppm: number) => `${Number((ppm / 10_000).toFixed(4))} 
 
 /** "pass=1, fail=0", as people write labels with scores. */
 export function labels_text(output: OutputConfig | undefined): string {
-  return (output?.values ?? []).map((value) => (value.score === null || value.score === undefined ? value.label : `${value.label}=${value.score}`)).join(", ");
+  return (output?.values ?? [])
+    .map((value) => (value.score === null || value.score === undefined ? value.label : `${value.label}=${value.score}`))
+    .join(", ");
 }
 
 /** The reverse; no labels: true or false. */
@@ -62,5 +65,7 @@ export function definition_text(definition: unknown): string {
   const llm = definition as Partial<LlmDefinition> | null;
   if (!llm?.messages) return JSON.stringify(definition, null, 2);
   const { messages, ...rest } = llm;
-  return [...messages.map((message) => `[${message.role}]\n${message.content}`), JSON.stringify(rest, null, 2)].join("\n\n");
+  return [...messages.map((message) => `[${message.role}]\n${message.content}`), JSON.stringify(rest, null, 2)].join(
+    "\n\n",
+  );
 }

@@ -22,8 +22,18 @@ import { navigate } from "../../router";
 import { eval_task_page, evaluators_of_space } from "../addresses";
 import { TextDiff } from "../datasets/text_diff";
 import { Bench } from "./bench";
+import {
+  definition_text,
+  evaluator_route,
+  evaluators_changed,
+  labels_text,
+  list_tasks,
+  output_of,
+  rate_text,
+  target_words,
+  task_state,
+} from "./data";
 import { TaskDialog } from "./task_form";
-import { definition_text, evaluator_route, evaluators_changed, labels_text, list_tasks, output_of, rate_text, target_words, task_state } from "./data";
 
 interface Draft {
   system: string;
@@ -37,8 +47,14 @@ interface Draft {
 
 function draft_of(llm: LlmDefinition): Draft {
   return {
-    system: llm.messages.filter((message) => message.role === "system").map((message) => message.content).join("\n\n"),
-    prompt: llm.messages.filter((message) => message.role !== "system").map((message) => message.content).join("\n\n"),
+    system: llm.messages
+      .filter((message) => message.role === "system")
+      .map((message) => message.content)
+      .join("\n\n"),
+    prompt: llm.messages
+      .filter((message) => message.role !== "system")
+      .map((message) => message.content)
+      .join("\n\n"),
     labels: labels_text(llm.output),
     model: llm.model.name,
     votes: String(llm.votes ?? 1),
@@ -52,7 +68,11 @@ function llm_of(saved: LlmDefinition, draft: Draft): LlmDefinition {
   const is_labels = saved.output?.type !== "numeric" && saved.output?.type !== "text";
   return {
     ...saved,
-    model: { ...saved.model, name: draft.model.trim(), ...(draft.model.trim() === saved.model.name ? {} : { skill: "", provider: "" }) },
+    model: {
+      ...saved.model,
+      name: draft.model.trim(),
+      ...(draft.model.trim() === saved.model.name ? {} : { skill: "", provider: "" }),
+    },
     messages: [
       ...(draft.system.trim() === "" ? [] : [{ role: "system", content: draft.system }]),
       { role: "user", content: draft.prompt },
@@ -64,18 +84,40 @@ function llm_of(saved: LlmDefinition, draft: Draft): LlmDefinition {
   };
 }
 
-function ModelForm({ evaluator, llm, draft, change }: { evaluator: Evaluator; llm: LlmDefinition; draft: Draft; change: (part: Partial<Draft>) => void }) {
+function ModelForm({
+  evaluator,
+  llm,
+  draft,
+  change,
+}: {
+  evaluator: Evaluator;
+  llm: LlmDefinition;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}) {
   return (
     <Form
       title="Save as a new version"
       disabled={!can("eval_write") || draft.prompt.trim() === ""}
       submit={async () => {
-        const changed = await api.patch<Evaluator>(evaluator_route(evaluator.id), { llm: llm_of(llm, draft) } satisfies EvaluatorChange);
+        const changed = await api.patch<Evaluator>(evaluator_route(evaluator.id), {
+          llm: llm_of(llm, draft),
+        } satisfies EvaluatorChange);
         await evaluators_changed();
-        toast_done(changed.revision === evaluator.revision ? "Nothing changed: no new version" : `Version ${changed.revision} saved`);
+        toast_done(
+          changed.revision === evaluator.revision
+            ? "Nothing changed: no new version"
+            : `Version ${changed.revision} saved`,
+        );
       }}
     >
-      <Field label="System message" rows={5} value={draft.system} on_input={(system) => change({ system })} hint="What is decided, and by which criteria." />
+      <Field
+        label="System message"
+        rows={5}
+        value={draft.system}
+        on_input={(system) => change({ system })}
+        hint="What is decided, and by which criteria."
+      />
       <Field
         label="Message"
         rows={8}
@@ -84,12 +126,27 @@ function ModelForm({ evaluator, llm, draft, change }: { evaluator: Evaluator; ll
         hint="Variables such as {{input}}, {{output.text}} or {{spans}} are places in the document. Their values reach the model as data between marks."
       />
       <div class="field-row">
-        <Field label="Labels" value={draft.labels} on_input={(labels) => change({ labels })} placeholder="pass=1, fail=0" hint="With scores. Empty: true or false. cannot_judge is always allowed." />
+        <Field
+          label="Labels"
+          value={draft.labels}
+          on_input={(labels) => change({ labels })}
+          placeholder="pass=1, fail=0"
+          hint="With scores. Empty: true or false. cannot_judge is always allowed."
+        />
         <Field label="Model" value={draft.model} on_input={(model) => change({ model })} />
-        <Choice label="Votes" value={draft.votes} on_change={(votes) => change({ votes })} options={["1", "3", "5"].map((value) => ({ value, title: value }))} />
+        <Choice
+          label="Votes"
+          value={draft.votes}
+          on_change={(votes) => change({ votes })}
+          options={["1", "3", "5"].map((value) => ({ value, title: value }))}
+        />
       </div>
       <Check label="Explain each verdict" checked={draft.explain} on_change={(explain) => change({ explain })} />
-      <Check label="Use stored verdicts of equal documents" checked={draft.cache} on_change={(cache) => change({ cache })} />
+      <Check
+        label="Use stored verdicts of equal documents"
+        checked={draft.cache}
+        on_change={(cache) => change({ cache })}
+      />
     </Form>
   );
 }
@@ -189,14 +246,21 @@ function VersionsPart({ evaluator }: { evaluator: Evaluator }) {
           <ol class="plain-list" reversed>
             {versions.map((version, index) => {
               const before = versions[index + 1];
-              const text = (one: EvaluatorVersion) => definition_text(one.llm ?? one.code ?? one.agent ?? one.remote ?? one.rule);
+              const text = (one: EvaluatorVersion) =>
+                definition_text(one.llm ?? one.code ?? one.agent ?? one.remote ?? one.rule);
               return (
                 <li key={version.number}>
                   <h3>Version {version.number}</h3>
                   <p class="soft">
                     {version.created_by} · <Time time={version.created_at} />
                   </p>
-                  {before && <TextDiff before={text(before)} after={text(version)} label={`Changes of version ${version.number}`} />}
+                  {before && (
+                    <TextDiff
+                      before={text(before)}
+                      after={text(version)}
+                      label={`Changes of version ${version.number}`}
+                    />
+                  )}
                 </li>
               );
             })}
@@ -218,7 +282,10 @@ function Known({ evaluator }: { evaluator: Evaluator }) {
   const tab = current_tab(tabs);
   return (
     <>
-      <PageHeader title={evaluator.name} text={`${evaluator.kind} · version ${evaluator.revision}${evaluator.description === "" ? "" : ` · ${evaluator.description}`}`}>
+      <PageHeader
+        title={evaluator.name}
+        text={`${evaluator.kind} · version ${evaluator.revision}${evaluator.description === "" ? "" : ` · ${evaluator.description}`}`}
+      >
         {can("eval_write") && (
           <Menu
             label="Actions"

@@ -19,13 +19,17 @@ interface Row {
   tasks: EvalTask[];
 }
 
-const sum = (tasks: EvalTask[], field: "done_24h" | "failed_24h" | "skipped_24h" | "cost_micro_usd_today" | "tokens_today") =>
-  tasks.reduce((total, task) => total + task[field], 0);
+const sum = (
+  tasks: EvalTask[],
+  field: "done_24h" | "failed_24h" | "skipped_24h" | "cost_micro_usd_today" | "tokens_today",
+) => tasks.reduce((total, task) => total + task[field], 0);
 
 function RowState({ row }: { row: Row }) {
-  if (row.evaluator.kind === "rule") return <State tone={row.evaluator.enabled ? "done" : "off"} text={row.evaluator.enabled ? "on" : "off"} />;
+  if (row.evaluator.kind === "rule")
+    return <State tone={row.evaluator.enabled ? "done" : "off"} text={row.evaluator.enabled ? "on" : "off"} />;
   if (row.tasks.length === 0) return <State tone="off" text="no task" />;
-  const worst = row.tasks.find((task) => task.state === "paused") ?? row.tasks.find((task) => task.enabled) ?? row.tasks[0];
+  const worst =
+    row.tasks.find((task) => task.state === "paused") ?? row.tasks.find((task) => task.enabled) ?? row.tasks[0];
   if (!worst) return null;
   const state = task_state(worst);
   return (
@@ -94,7 +98,9 @@ const columns: Column<Row>[] = [
     wide: true,
     sort: (row) => sum(row.tasks, "cost_micro_usd_today"),
     cell: (row) => (
-      <span title={plural(sum(row.tasks, "tokens_today"), "token")}>{money(sum(row.tasks, "cost_micro_usd_today"))}</span>
+      <span title={plural(sum(row.tasks, "tokens_today"), "token")}>
+        {money(sum(row.tasks, "cost_micro_usd_today"))}
+      </span>
     ),
   },
 ];
@@ -108,7 +114,8 @@ export function Evaluators() {
     }));
   });
   const text = (query.value.get("q") ?? "").toLowerCase();
-  const fits = (row: Row) => `${row.evaluator.name} ${row.evaluator.kind} ${row.evaluator.description}`.toLowerCase().includes(text);
+  const fits = (row: Row) =>
+    `${row.evaluator.name} ${row.evaluator.kind} ${row.evaluator.description}`.toLowerCase().includes(text);
   return (
     <div class="page list-page">
       <PageHeader

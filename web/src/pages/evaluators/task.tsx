@@ -96,9 +96,25 @@ function Budget({ task }: { task: EvalTask }) {
   return (
     <Facts
       rows={[
-        ["Tokens today", limit(exact_count(task.tokens_today), task.tokens_per_day ? exact_count(task.tokens_per_day) : null)],
-        ["Cost today", limit(money(task.cost_micro_usd_today), task.cost_micro_usd_per_day ? money(task.cost_micro_usd_per_day) : null)],
-        ["Cap", task.most_per_hour ? `${plural(task.most_per_hour, "verdict")} an hour` : task.most_per_day ? `${plural(task.most_per_day, "verdict")} a day` : "none"],
+        [
+          "Tokens today",
+          limit(exact_count(task.tokens_today), task.tokens_per_day ? exact_count(task.tokens_per_day) : null),
+        ],
+        [
+          "Cost today",
+          limit(
+            money(task.cost_micro_usd_today),
+            task.cost_micro_usd_per_day ? money(task.cost_micro_usd_per_day) : null,
+          ),
+        ],
+        [
+          "Cap",
+          task.most_per_hour
+            ? `${plural(task.most_per_hour, "verdict")} an hour`
+            : task.most_per_day
+              ? `${plural(task.most_per_day, "verdict")} a day`
+              : "none",
+        ],
         ["When used up", task.on_budget === "skip" ? "skip targets" : "wait"],
       ]}
     />
@@ -123,7 +139,10 @@ function Backfills({ task }: { task: EvalTask }) {
             <ul class="plain-list">
               {backfills.map((one) => (
                 <li key={one.id}>
-                  <State tone={one.state === "done" ? "done" : one.state === "cancelled" ? "off" : "running"} text={one.state} />{" "}
+                  <State
+                    tone={one.state === "done" ? "done" : one.state === "cancelled" ? "off" : "running"}
+                    text={one.state}
+                  />{" "}
                   <Time time={one.from} /> to <Time time={one.to} /> · version {one.version} ·{" "}
                   {exact_count(one.done + one.failed)} of {plural(one.queued, "job")}
                   {one.known > 0 && ` · ${exact_count(one.known)} known before`}
@@ -160,10 +179,30 @@ function Backfills({ task }: { task: EvalTask }) {
 const job_columns: Column<EvalJob>[] = [
   { id: "state", title: "State", width: "92px", cell: (job) => job.state },
   { id: "target", title: "Target", width: "30%", cell: (job) => <code>{job.target_id}</code> },
-  { id: "verdict", title: "Verdict", width: "110px", cell: (job) => job.label ?? (job.score === null || job.score === undefined ? "" : String(job.score)) },
-  { id: "reason", title: "Reason", cell: (job) => <span class="soft" title={job.error}>{job.reason.replaceAll("_", " ")}</span> },
+  {
+    id: "verdict",
+    title: "Verdict",
+    width: "110px",
+    cell: (job) => job.label ?? (job.score === null || job.score === undefined ? "" : String(job.score)),
+  },
+  {
+    id: "reason",
+    title: "Reason",
+    cell: (job) => (
+      <span class="soft" title={job.error}>
+        {job.reason.replaceAll("_", " ")}
+      </span>
+    ),
+  },
   { id: "tokens", title: "Tokens", width: "80px", align: "right", wide: true, cell: (job) => short_count(job.tokens) },
-  { id: "ended", title: "Ended", width: "96px", align: "right", wide: true, cell: (job) => <Time time={job.ended_at ?? null} missing="not yet" /> },
+  {
+    id: "ended",
+    title: "Ended",
+    width: "96px",
+    align: "right",
+    wide: true,
+    cell: (job) => <Time time={job.ended_at ?? null} missing="not yet" />,
+  },
 ];
 
 function Jobs({ task }: { task: EvalTask }) {
@@ -175,9 +214,21 @@ function Jobs({ task }: { task: EvalTask }) {
       <Data load={load} retry={() => void reload("eval_task_jobs/")}>
         {(jobs) =>
           jobs.length === 0 ? (
-            <Empty icon="check" title="No jobs yet" text="A job is made for each target of the sample, when it is complete." />
+            <Empty
+              icon="check"
+              title="No jobs yet"
+              text="A job is made for each target of the sample, when it is complete."
+            />
           ) : (
-            <Table label="Jobs" rows={jobs} columns={job_columns} row_id={(job) => job.key} row_title={(job) => job.target_id} on_end={load.more ?? undefined} fit />
+            <Table
+              label="Jobs"
+              rows={jobs}
+              columns={job_columns}
+              row_id={(job) => job.key}
+              row_title={(job) => job.target_id}
+              on_end={load.more ?? undefined}
+              fit
+            />
           )
         }
       </Data>
@@ -188,7 +239,9 @@ function Jobs({ task }: { task: EvalTask }) {
 function Known({ task }: { task: EvalTask }) {
   const [dialog, set_dialog] = useState<"" | "edit" | "delete">("");
   const { attempt } = use_action();
-  const funnel = use_load(`eval_task_funnel/${task.id}`, (signal) => api.list<FunnelRow>(task_route(task.id, "funnel"), {}, signal));
+  const funnel = use_load(`eval_task_funnel/${task.id}`, (signal) =>
+    api.list<FunnelRow>(task_route(task.id, "funnel"), {}, signal),
+  );
   use_refresh("eval_task", poll_interval);
   const state = task_state(task);
   const turn = attempt("Could not save the task", async () => {
@@ -203,7 +256,8 @@ function Known({ task }: { task: EvalTask }) {
           <>
             <State tone={state.tone} text={state.text} /> {rate_text(task.rate_ppm)}
             {task.strata.map((stratum) => `, ${rate_text(stratum.rate_ppm)} where ${stratum.filter}`)}
-            {task.filter === "" ? "" : ` · only where ${task.filter}`} · <a href={evaluator_page(task.evaluator_id)}>version {task.current_version}</a>
+            {task.filter === "" ? "" : ` · only where ${task.filter}`} ·{" "}
+            <a href={evaluator_page(task.evaluator_id)}>version {task.current_version}</a>
             {task.version === null ? " (the newest)" : ""}
           </>
         }
@@ -211,7 +265,8 @@ function Known({ task }: { task: EvalTask }) {
         {can("eval_write") && (
           <>
             <button type="button" onClick={turn}>
-              <Icon name={task.enabled && task.state === "active" ? "stop" : "play"} /> {task.state === "paused" ? "Resume" : task.enabled ? "Turn off" : "Turn on"}
+              <Icon name={task.enabled && task.state === "active" ? "stop" : "play"} />{" "}
+              {task.state === "paused" ? "Resume" : task.enabled ? "Turn off" : "Turn on"}
             </button>
             <Menu
               label="Actions"
@@ -251,7 +306,11 @@ function Known({ task }: { task: EvalTask }) {
       <Backfills task={task} />
       <Jobs task={task} />
       {dialog === "edit" && (
-        <TaskDialog evaluator={{ id: task.evaluator_id, name: task.evaluator_name }} task={task} on_close={() => set_dialog("")} />
+        <TaskDialog
+          evaluator={{ id: task.evaluator_id, name: task.evaluator_name }}
+          task={task}
+          on_close={() => set_dialog("")}
+        />
       )}
       {dialog === "delete" && (
         <Confirm

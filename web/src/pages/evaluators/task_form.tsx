@@ -59,15 +59,53 @@ function limits_of(draft: Draft, task: EvalTask | null) {
 export function TaskFields({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
   return (
     <>
-      <Field label="Only where" value={draft.filter} on_input={(filter) => change({ filter })} placeholder='name = "checkout"' hint="A filter over spans, as in the list of traces. Empty: all." />
+      <Field
+        label="Only where"
+        value={draft.filter}
+        on_input={(filter) => change({ filter })}
+        placeholder='name = "checkout"'
+        hint="A filter over spans, as in the list of traces. Empty: all."
+      />
       <div class="field-row">
-        <Field label="Percent of the targets" type="number" min={0} value={draft.percent} on_input={(percent) => change({ percent })} />
-        <Field label="Percent of those with errors" type="number" min={0} value={draft.errors_percent} on_input={(errors_percent) => change({ errors_percent })} hint="Empty: as the others." />
-        <Field label="At most per hour" type="number" min={1} value={draft.per_hour} on_input={(per_hour) => change({ per_hour })} />
+        <Field
+          label="Percent of the targets"
+          type="number"
+          min={0}
+          value={draft.percent}
+          on_input={(percent) => change({ percent })}
+        />
+        <Field
+          label="Percent of those with errors"
+          type="number"
+          min={0}
+          value={draft.errors_percent}
+          on_input={(errors_percent) => change({ errors_percent })}
+          hint="Empty: as the others."
+        />
+        <Field
+          label="At most per hour"
+          type="number"
+          min={1}
+          value={draft.per_hour}
+          on_input={(per_hour) => change({ per_hour })}
+        />
       </div>
       <div class="field-row">
-        <Field label="Tokens per day" type="number" min={1} value={draft.tokens} on_input={(tokens) => change({ tokens })} hint="Also limits models without a price." />
-        <Field label="US dollars per day" type="number" min={0} value={draft.dollars} on_input={(dollars) => change({ dollars })} />
+        <Field
+          label="Tokens per day"
+          type="number"
+          min={1}
+          value={draft.tokens}
+          on_input={(tokens) => change({ tokens })}
+          hint="Also limits models without a price."
+        />
+        <Field
+          label="US dollars per day"
+          type="number"
+          min={0}
+          value={draft.dollars}
+          on_input={(dollars) => change({ dollars })}
+        />
         <Choice
           label="When a limit is used up"
           value={draft.on_budget}
@@ -82,7 +120,15 @@ export function TaskFields({ draft, change }: { draft: Draft; change: (part: Par
   );
 }
 
-export function TaskDialog({ evaluator, task = null, on_close }: { evaluator: { id: string; name: string }; task?: EvalTask | null; on_close: () => void }) {
+export function TaskDialog({
+  evaluator,
+  task = null,
+  on_close,
+}: {
+  evaluator: { id: string; name: string };
+  task?: EvalTask | null;
+  on_close: () => void;
+}) {
   const [draft, change] = use_draft(() => draft_of(task));
   const projects = use_load(`bench_projects/${space.value?.id}`, (signal) =>
     api.list<Project>("/v1/projects", { space: space.value?.id }, signal),
@@ -97,17 +143,30 @@ export function TaskDialog({ evaluator, task = null, on_close }: { evaluator: { 
       on_close();
       return;
     }
-    const made = await api.post<EvalTask>("/v1/eval_tasks", { ...limits, project, evaluator: evaluator.id, target: draft.target } satisfies NewEvalTask, { space: space.value?.id });
+    const made = await api.post<EvalTask>(
+      "/v1/eval_tasks",
+      { ...limits, project, evaluator: evaluator.id, target: draft.target } satisfies NewEvalTask,
+      { space: space.value?.id },
+    );
     await evaluators_changed();
     toast_done("Task created; it evaluates new targets");
     navigate(eval_task_page(made.id));
   }
   return (
-    <Dialog title={task ? `Task of ${evaluator.name}` : `Evaluate new targets with ${evaluator.name}`} wide on_close={on_close}>
+    <Dialog
+      title={task ? `Task of ${evaluator.name}` : `Evaluate new targets with ${evaluator.name}`}
+      wide
+      on_close={on_close}
+    >
       <Form title={task ? "Save" : "Create task"} disabled={!task && project === ""} on_cancel={on_close} submit={save}>
         {!task && (
           <div class="field-row">
-            <Choice label="Project" value={project} on_change={(value) => change({ project: value })} options={(projects.data ?? []).map((one) => ({ value: one.id, title: one.name }))} />
+            <Choice
+              label="Project"
+              value={project}
+              on_change={(value) => change({ project: value })}
+              options={(projects.data ?? []).map((one) => ({ value: one.id, title: one.name }))}
+            />
             <Choice
               label="Target"
               value={draft.target}
@@ -125,4 +184,3 @@ export function TaskDialog({ evaluator, task = null, on_close }: { evaluator: { 
     </Dialog>
   );
 }
-
