@@ -135,7 +135,7 @@ def test_a_task_evaluates_new_traces_once_and_its_funnel_accounts_for_each(binar
     requests = provider.get("/_count")["requests"]
     assert requests == 5, requests
     answer = client.call("POST", "/v1/eval_tasks", {"project": "hone-evals", "evaluator": evaluator["id"], "target": "trace"})
-    assert answer.status in (400, 404), answer.text
+    assert answer.status == 400 and "no task evaluates" in answer.text, answer.text
     # A trace that grows is evaluated once more, and the eval is replaced.
     key = sender_key(server)
     spans = [(1, 900, 1, "late", {"input.value": "x", "output.value": "y"})]

@@ -75,8 +75,8 @@ Result<> set_task_limits(const Context& context, json::Object& body) {
         const size_t colon = text.rfind(": ");
         if (colon == std::string::npos || colon == 0 || (equals != std::string::npos && equals > colon))
             return context.usage("--stratum needs 'FILTER: PERCENT', such as 'status = error: 100%'");
-        strata.push_back(json::Object{{"filter", text.substr(0, colon)},
-                                      {"rate_ppm", TRY(ppm_of(context, "--stratum", text.substr(colon + 2)))}});
+        const int64_t ppm = TRY(ppm_of(context, "--stratum", text.substr(colon + 2)));
+        strata.push_back(json::Object{{"filter", text.substr(0, colon)}, {"rate_ppm", ppm}});
     }
     if (!strata.empty()) body["strata"] = std::move(strata);
     if (const auto delay = context.parsed.value("--delay")) {
