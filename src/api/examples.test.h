@@ -5,6 +5,7 @@
 #include "api/families/evaluate/calibrations.examples.test.h"
 #include "api/families/evaluate/dataset_schema.examples.test.h"
 #include "api/families/evaluate/dataset_sources.examples.test.h"
+#include "api/families/evaluate/eval_tasks.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
 #include "api/families/evaluate/playground.examples.test.h"
@@ -99,6 +100,7 @@ inline const std::vector<Example> examples = [] {
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
              dataset_schema_examples,
+             eval_tasks_examples,
              experiment_tasks_examples,
              playground_examples,
              proposals_examples,

@@ -40,6 +40,7 @@ std::span<const Route> phoenix_experiments_routes();
 std::span<const Route> phoenix_experiment_runs_routes();
 std::span<const Route> dataset_schema_routes();
 std::span<const Route> experiment_tasks_routes();
+std::span<const Route> eval_tasks_routes();
 std::span<const Route> playground_routes();
 std::span<const Route> proposals_routes();
 std::span<const Route> queues_routes();
@@ -108,6 +109,7 @@ std::span<const Route> routes() {
                  phoenix_experiment_runs_routes(),
                  dataset_schema_routes(),
                  experiment_tasks_routes(),
+                 eval_tasks_routes(),
                  playground_routes(),
                  proposals_routes(),
                  queues_routes(),

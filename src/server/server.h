@@ -8,7 +8,9 @@
 #include "identity/identity.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
+#include "server/adapters/evaluator_runs.h"
 #include "server/adapters/issue_forge.h"
+#include "server/adapters/judge_access.h"
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
 #include "server/adapters/task_sources.h"
@@ -122,6 +124,8 @@ private:
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;
+    std::optional<EvaluatorSecrets> m_evaluator_secrets;
+    std::optional<EvaluatorRuns> m_evaluator_runs;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
     std::optional<signal::FixReplays> m_fix_replays;

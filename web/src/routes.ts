@@ -257,6 +257,27 @@ export const routes: Route[] = [
     under: "/s/:space/datasets",
     permission: "dataset_read",
   },
+  {
+    path: "/s/:space/evaluators",
+    title: "Evaluators",
+    page: evaluate("Evaluators"),
+    nav: { group: "main", icon: "check", keys: "g 4" },
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/evaluators/:evaluator",
+    title: "Evaluator",
+    page: evaluate("EvaluatorPage"),
+    under: "/s/:space/evaluators",
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/eval_tasks/:task",
+    title: "Task",
+    page: evaluate("EvalTaskPage"),
+    under: "/s/:space/evaluators",
+    permission: "project_read",
+  },
   // The addresses that Phoenix' clients print.
   { path: "/datasets/:dataset/:view", title: "Dataset", page: evaluate("PrintedAddress") },
   {
@@ -293,12 +314,6 @@ export const routes: Route[] = [
     page: evaluate("QueuePage"),
     under: "/s/:space/queues",
     permission: "queue_answer",
-  },
-  {
-    path: "/s/:space/calibrations/:evaluator",
-    title: "Calibration",
-    page: evaluate("CalibrationPage"),
-    permission: "project_read",
   },
   {
     path: "/s/:space/repos",

@@ -116,6 +116,7 @@ std::vector<Command> automation_commands();
 std::vector<Command> signal_commands();
 std::vector<Command> dataset_commands();
 std::vector<Command> experiment_commands();
+std::vector<Command> eval_task_commands();
 std::vector<Command> proposal_commands();
 std::vector<Command> queue_commands();
 std::vector<Command> calibration_commands();

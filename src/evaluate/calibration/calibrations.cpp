@@ -189,6 +189,8 @@ Result<Calibration> Calibrations::start(const Caller& caller, const EvaluatorVer
     if (!caller.run.empty()) return forbidden("a worker cannot start a calibration");
     if (version.kind == EvaluatorKind::rule)
         return invalid("evaluator " + version.name + " is a rule: it is exact, and not calibrated");
+    if (version.kind == EvaluatorKind::llm || version.kind == EvaluatorKind::agent)
+        TRY(caller.require(Permission::run_start, version.space_id)); // it spends money
     if (*wanted.repetitions < 1 || *wanted.repetitions > 5) return invalid("repetitions must be between 1 and 5");
     if (*wanted.limit < 1 || *wanted.limit > 1000) return invalid("limit must be between 1 and 1000");
     if (wanted.cost_limit_micro_usd &&

@@ -157,6 +157,9 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         if (found.kind == EvaluatorKind::rule && !task.command.value.empty())
             return invalid("evaluator " + found.name +
                            " is a rule over spans, and runs of a command have no trace: evaluate them by code");
+        // Models and workers cost money: what starts a run may use them.
+        if (found.kind == EvaluatorKind::llm || found.kind == EvaluatorKind::agent)
+            TRY(caller.require(Permission::run_start, of.space_id));
         if (!names.insert(found.name).second) return invalid("evaluators: " + found.name + " is there twice");
         evaluators.push_back(std::move(found));
     }

@@ -113,7 +113,7 @@ Result<> DemoEvaluation::label(const access::SpaceId& space, const std::string& 
     const auto made = TRY(m_parts.evaluate.queues.create(caller, space, queue));
     TRY(m_parts.evaluate.queues.fill(caller, made, 72, 40));
     m_print(fmt::format("{} traces have labels of people; the evaluator {} is calibrated with them: "
-                        "{}/s/default/calibrations/{}",
+                        "{}/s/default/evaluators/{}?tab=calibration",
                         count, reply_evaluator, m_parts.url, evaluator.id.text()));
     m_print(fmt::format("40 tickets wait for labels: {}/s/default/queues", m_parts.url));
     return {};

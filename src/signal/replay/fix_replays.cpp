@@ -98,9 +98,13 @@ Result<BranchReplay> FixReplays::start(const Caller& caller, const ArtifactId& i
     if (!issue_id.ok()) return not_found("issue " + std::string(truncate_utf8(*settings.issue, 60)));
     const Issue issue = TRY(m_parts.issues.find(caller, issue_id.value()));
     if (issue.space_id != artifact.space_id) return not_found("issue " + issue.id.text());
-    TRY(evaluator_of(artifact.space_id, *settings.evaluator, issue));
-    if (!settings.control_evaluator.value.empty())
-        TRY(evaluator_of(artifact.space_id, *settings.control_evaluator, issue));
+    std::vector<std::string> evaluators{*settings.evaluator};
+    if (!settings.control_evaluator.value.empty()) evaluators.push_back(*settings.control_evaluator);
+    for (const std::string& named : evaluators) {
+        const EvaluatorVersion evaluator = TRY(evaluator_of(artifact.space_id, named, issue));
+        if (evaluator.kind == EvaluatorKind::llm || evaluator.kind == EvaluatorKind::agent)
+            TRY(caller.require(Permission::run_start, artifact.space_id)); // it spends money
+    }
     TRY(m_parts.database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(review::Replays::enqueue(transaction, id, branch.revision, settings, caller.name, m_parts.clock.now()));
         return m_parts.access.audit.record(transaction, caller,

@@ -52,9 +52,11 @@ export const compare_page = (dataset: string, experiments: string[]) =>
   })}`;
 export const queues_page = () => `${space_home()}/queues`;
 export const queue_page = (id: string) => `${space_home()}/queues/${segment(id)}`;
-export const calibration_page = (evaluator: string) => `${space_home()}/calibrations/${segment(evaluator)}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
+export const evaluators_of_space = () => `${space_home()}/evaluators`;
+export const evaluator_page = (id: string) => `${space_home()}/evaluators/${segment(id)}`;
+export const eval_task_page = (id: string) => `${space_home()}/eval_tasks/${segment(id)}`;
 export const playground_page = (from: Record<string, string> = {}) => {
   const text = new URLSearchParams(from).toString();
   return `${space_home()}/playground${text === "" ? "" : `?${text}`}`;

@@ -21,6 +21,7 @@ export const notice_kinds: [string, string][] = [
   ["break_glass_login", "Login with an emergency password"],
   ["evaluator_drifted", "Evaluator drifted"],
   ["automation_paused", "Automation paused"],
+  ["eval_task_paused", "Task of an evaluator paused"],
   ["budget_near", "Budget nearly used up"],
   ["budget_spent", "Budget used up"],
   ["spans_late", "Spans not stored in time"],

@@ -5,13 +5,12 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Calibration, CalibrationItem, Evaluator, KappaView, Project, RateView } from "../../api_types";
 import { duration, plural } from "../../lib/format/number";
-import type { Params } from "../../lib/route";
 import { reload, use_load, use_refresh } from "../../load";
 import { can, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
-import { PageHeader, Section } from "../../parts/page";
+import { Section } from "../../parts/page";
 import { Data, Empty, Note, State, type Tone } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
@@ -343,21 +342,5 @@ export function CalibrationPart({ evaluator }: { evaluator: Evaluator }) {
       </Data>
       {starting && <StartDialog evaluator={evaluator} on_close={() => set_starting(false)} />}
     </>
-  );
-}
-
-export function CalibrationPage({ params }: { params: Params }) {
-  const id = params.evaluator ?? "";
-  const key = `evaluator/${id}`;
-  const load = use_load(key, (signal) => api.get<Evaluator>(`/v1/evaluators/${segment(id)}`, {}, signal));
-  return (
-    <Data load={load} whole_page retry={() => void reload(key)}>
-      {(evaluator) => (
-        <div class="page" key={evaluator.id}>
-          <PageHeader title={`Calibration of ${evaluator.name}`} text="How well the evaluator agrees with people." />
-          <CalibrationPart evaluator={evaluator} />
-        </div>
-      )}
-    </Data>
   );
 }
