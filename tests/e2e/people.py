@@ -1,13 +1,16 @@
 """Verified fixes, queues of people and calibrations of evaluators."""
 
+import http.server
 import json
+import re
+import threading
 import types
 
 from repos import git
 from reviews import Desk, person
 from runs import Shop, shell
 from server import wait_until
-from telemetry import otlp_json
+from telemetry import key_of, otlp_json
 from trace_commands import Hone
 
 # The application: calls the tool until the recorded results end, or up to LIMIT times.
@@ -48,6 +51,39 @@ def tickets(first, count, calls, name="ask"):
     return spans
 
 
+class ScriptedJudge(http.server.BaseHTTPRequestHandler):
+    """A model with the interface of OpenAI: fails every output with more than three calls."""
+
+    def do_POST(self):
+        asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        calls = int(re.search(r'calls\D{1,8}(\d+)', asked.replace("\\", "")).group(1))
+        verdict = {"label": "pass" if calls <= 3 else "fail", "explanation": f"{calls} calls"}
+        message = {"role": "assistant", "content": json.dumps(verdict)}
+        body = json.dumps({"id": "x", "object": "chat.completion", "model": "gpt-4o",
+                           "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                           "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def scripted_judge(stack, client):
+    """An evaluator `no-loop-model` that a model without a network decides."""
+    model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ScriptedJudge)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    stack.callback(model.shutdown)
+    client.must("POST", "/v1/skills", {"name": "model", "type": "model", "secrets": {"API_KEY": "sk-scripted"}, "variables": {
+        "PROTOCOL": "openai", "BASE_URL": f"http://127.0.0.1:{model.server_port}", "ALLOW_PRIVATE": "true"}})
+    client.must("POST", "/v1/evaluators", {"name": "no-loop-model", "kind": "llm", "llm": {
+        "model": {"name": "gpt-4o"}, "messages": [{"role": "user", "content": "Did the agent loop?\n{{output}}"}],
+        "output": {"type": "categorical", "values": [{"label": "pass", "score": 1}, {"label": "fail", "score": 0}]}}})
+
+
 class Fixer(Desk):
     """A shop whose agent calls a tool too often: an issue with eight traces, and passing ones beside them."""
 
@@ -58,7 +94,8 @@ class Fixer(Desk):
         git(self.forge.work, "push", "-q", str(self.forge.bare), "main")
         self.client.must("POST", "/v1/repos/shop/fetch")
         wait_until(lambda: not self.client.must("GET", "/v1/repos/shop").data["fetching"], "the fetch is over")
-        self.client.must("POST", "/v1/traces", otlp_json(tickets(1, evidence, 5) + tickets(50, control, 1)))
+        self.sender = self.shop.server.client(key_of(self.shop.server))
+        self.sender.must("POST", "/v1/traces", otlp_json(tickets(1, evidence, 5) + tickets(50, control, 1)))
         self.client.must("POST", "/v1/evaluators", {"name": "no-loop", "kind": "code", "code": {
             "language": "python", "source": NO_LOOP,
             "output": {"type": "categorical", "values": [{"label": "pass", "score": 1}, {"label": "fail", "score": 0}]}}})
@@ -86,8 +123,9 @@ class Fixer(Desk):
 
 
 def test_a_fix_is_replayed_by_its_policy_and_its_numbers_are_in_the_pull_request(binary, stack):
-    desk = Fixer(binary, stack, require_replayed=True)
+    desk = Fixer(binary, stack, require_replayed=True, replay={"evaluator": "no-loop-model", "control_evaluator": "no-loop"})
     client = desk.client
+    scripted_judge(stack, client)
     # trace -> issue -> dataset -> evaluator -> branch: the worker is started for the issue.
     added = client.must("POST", f"/v1/issues/{desk.issue}/dataset", {"name": "looped"}).data
     assert added["num_created_examples"] == 8, added
@@ -102,7 +140,7 @@ def test_a_fix_is_replayed_by_its_policy_and_its_numbers_are_in_the_pull_request
     replay = desk.replay(artifact)
     assert (replay["state"], replay["outcome"]) == ("done", "fixed"), replay
     assert replay["settings"]["automatic"] and replay["settings"]["issue"] == desk.issue, replay["settings"]
-    assert replay["settings"]["evaluator"] == "no-loop@1", replay["settings"]
+    assert replay["settings"]["evaluator"] == "no-loop-model@1" and replay["settings"]["control_evaluator"] == "no-loop@1", replay["settings"]
     result = replay["result"]
     assert (result["evidence"], result["reproduced"], result["fixed"]) == (8, 8, 8), result
     assert (result["control"], result["control_base_passed"], result["control_branch_passed"]) == (8, 8, 8), result
@@ -121,7 +159,8 @@ def test_a_fix_is_replayed_by_its_policy_and_its_numbers_are_in_the_pull_request
     assert pull["state"] == "open", pull
     (there,) = desk.forge.state()["pulls"]
     block = there["body"].partition("## Verified fix")[2].partition("\n---")[0]
-    assert "**Fixed**: base 8/8 fail → branch 8/8 pass, control 8/8 → 8/8, exact p = 0.0078, 3 repetitions, $0.00." in block, there["body"]
+    sentence = "**Fixed**: base 8/8 fail → branch 8/8 pass, control 8/8 → 8/8, exact p = 0.0078, 3 repetitions, $"
+    assert sentence in block, there["body"]
     assert "Tools of 16 examples were not called: recorded results were used." in block, block
     assert "how many of item" not in there["body"] and len(block.encode()) <= 4096, there["body"]
 
@@ -162,7 +201,7 @@ def test_what_cannot_be_replayed_is_listed_and_bad_requests_are_refused(binary, 
     spans = tickets(30, 1, 5) + tickets(31, 1, 5)
     spans[0][4].pop("input.value")
     spans[-1][4].pop("output.value")
-    client.must("POST", "/v1/traces", otlp_json(spans))
+    desk.sender.must("POST", "/v1/traces", otlp_json(spans))
     artifact = desk.branch()
     path = f"/v1/reviews/{artifact}/replay"
     assert client.get(path).status == 404
@@ -225,7 +264,7 @@ def test_a_replay_survives_a_kill_and_the_command_line_shows_it(binary, stack):
     for side in ("base_experiment_id", "branch_experiment_id"):
         task = client.must("GET", f"/v1/experiments/{replay[side]}/task").data
         assert (task["successful_runs"], task["failed_runs"], task["evaluators"][0]["evals"]) == (48, 0, 48), task
-    hone = Hone(desk.shop.server, client.must("POST", "/v1/keys", {"name": "cli", "scopes": ["all"]}).data["token"])
+    hone = Hone(desk.shop.server, client.must("POST", "/v1/keys", {"name": "cli"}).data["key"])
     shown = hone.run("review", "replay-status", artifact).stdout
     assert "Outcome: fixed" in shown and "base 8/8 fail -> branch 8/8 pass" in shown, shown
     assert hone.json("review", "replay-status", artifact)["outcome"] == "fixed"
@@ -243,7 +282,7 @@ def labelled_shop(binary, stack, count):
     spans = []
     for trace in range(1, count + 1):
         spans += tickets(trace, 1, 5 if trace % 2 else 1)
-    shop.client.must("POST", "/v1/traces", otlp_json(spans))
+    shop.server.client(key_of(shop.server)).must("POST", "/v1/traces", otlp_json(spans))
     shop.client.must("POST", "/v1/annotation_configs", CONFIG)
     queue = shop.client.must("POST", "/v1/annotation_queues", {
         "name": "tickets", "project": "shop", "configs": ["correct"], "instructions": "Is it right?", "dataset": "corrected"}).data
@@ -301,7 +340,7 @@ def evaluate(document):
                          ({"project": "other", "config": "correct"}, 404), ({"project": "shop", "config": "correct", "repetitions": 9}, 400),
                          ({"project": "shop", "config": "correct", "limit": 0}, 400), ({"project": "shop", "config": "correct", "version": 9}, 404)):
         assert client.post(path, body).status == status, body
-    hone = Hone(shop.server, client.must("POST", "/v1/keys", {"name": "cli", "scopes": ["all"]}).data["token"])
+    hone = Hone(shop.server, client.must("POST", "/v1/keys", {"name": "cli"}).data["key"])
     calibration = hone.json("evaluator", "calibrate", "correct-code", "--project", "shop", "--config", "correct", "--canary")
     result = calibration["result"]
     assert calibration["state"] == "done" and result["labels"] == ["fail", "pass"], calibration
@@ -346,7 +385,7 @@ def test_queues_keep_verdicts_hidden_people_apart_and_survive_a_kill(binary, sta
     # Six items, one of them divided: 11 passes and 1 fail. alpha = 1 - (2/12) / (2 * 11 / (12 * 11))
     assert agreement["items"] == 6 and abs(agreement["alpha"] - 0) < 1e-9, agreement
     # A key of a service labels nothing.
-    key = client.must("POST", "/v1/keys", {"name": "robot", "service": True, "role": "member", "scopes": ["all"]}).data["token"]
+    key = client.must("POST", "/v1/keys", {"name": "robot", "kind": "service", "role": "member"}).data["key"]
     refused = shop.server.client(key).call("POST", f"/v1/annotation_queues/{queue}/next")
     assert refused.status == 403, refused.text
     # What was labelled is there after a kill, each eval once per person.
