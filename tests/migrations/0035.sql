@@ -1,4 +1,4 @@
--- Rows as schema 34 would have written them: a model as evaluator, a task with a job, a backfill and a stored verdict.
+-- Rows as schema 35 would have written them: a model as evaluator, a task with a job, a backfill and a stored verdict.
 INSERT INTO spaces (id, name, description, created_at) VALUES ('space_1', 'default', '', 1);
 INSERT INTO projects (id, space_id, name, description, restricted, created_at)
     VALUES ('project_1', 'space_1', 'shop', '', 0, 1);
