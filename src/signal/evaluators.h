@@ -1,6 +1,6 @@
 // Evaluators: families with immutable versions. Rules belong to projects and are applied here; the other kinds belong
 // to a space and are applied by evaluate/judges for experiments and online tasks. step() evaluates the spans since the
-// last step: the engine finds them, the evals are written as all others. A span gets an evaluator's eval once, also
+// last step: the engine finds them and writes their evals, no row leaves it. A span gets an evaluator's eval once, also
 // after a crash and with several servers on one database: the server that moves the next time on applies the rule, and
 // spans with an eval are left out. Thread-safe; step() is called by Signal's thread.
 #pragma once
@@ -17,9 +17,8 @@ namespace hone::signal {
 
 class Evaluators {
 public:
-    // How often each is applied, and how many spans one query may return.
+    // How often each is applied.
     static constexpr Duration cadence = std::chrono::minutes(1);
-    static constexpr int64_t most_at_once = 10'000;
 
     // `telemetry` may be null: nothing can be evaluated.
     Evaluators(sql::Database& database, const Clock& clock, access::Access& access, telemetry::Telemetry* telemetry)
