@@ -45,6 +45,8 @@ constexpr PermissionRow table[] = {
     {dataset_write, "Create, change and delete datasets, import examples.", false, Role::member},
     {experiment_write, "Create experiments, send their runs and evals, delete them.", false, Role::member},
     {prompt_write, "Create versions of prompts, move their tags, delete prompts.", false, Role::member},
+    {queue_manage, "Create, change, fill and delete queues for people who label.", false, Role::member},
+    {queue_answer, "See queues, label their items.", false, Role::annotator},
     {role_manage, "Compose, change and delete custom roles of the space.", false, Role::owner},
     {space_create, "Create spaces.", true},
     {user_manage, "See all users, disable them, make installation owners.", true},

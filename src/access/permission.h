@@ -56,6 +56,8 @@ enum class Permission {
     dataset_write,
     experiment_write,
     prompt_write,
+    queue_manage,
+    queue_answer,
     role_manage,
     // Of the whole installation: held by installation owners only.
     space_create,
@@ -103,6 +105,8 @@ constexpr auto enum_names(Permission) {
                       EnumName{dataset_write, "dataset_write"},
                       EnumName{experiment_write, "experiment_write"},
                       EnumName{prompt_write, "prompt_write"},
+                      EnumName{queue_manage, "queue_manage"},
+                      EnumName{queue_answer, "queue_answer"},
                       EnumName{role_manage, "role_manage"},
                       EnumName{space_create, "space_create"},
                       EnumName{user_manage, "user_manage"},

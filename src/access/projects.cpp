@@ -182,6 +182,11 @@ Result<Project> Projects::create_for_experiment(const Caller& caller, const Spac
     return insert(caller, project, true);
 }
 
+Result<bool> Projects::is_hidden(const ProjectId& id) const {
+    const auto rows = TRY(m_database.query("SELECT hidden FROM projects WHERE id = ?", id));
+    return rows.empty() || rows.front().integer(0) != 0;
+}
+
 Result<> Projects::remove_for_experiment(const Caller& caller, const ProjectId& id) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto rows = TRY(transaction.query("SELECT space_id, name FROM projects WHERE id = ? AND hidden = 1", id));

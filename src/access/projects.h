@@ -41,6 +41,8 @@ public:
     Result<Project> find_or_create_for_traces(const Caller& caller, const SpaceId& space, const std::string& name);
     // The hidden project of an experiment, for the traces of its runs; its spans are kept for 90 days.
     Result<Project> create_for_experiment(const Caller& caller, const SpaceId& space, const std::string& name);
+    // Whether it belongs to experiments or evaluators; also true when it is gone.
+    Result<bool> is_hidden(const ProjectId& id) const;
     // Harmless when it is gone already, or is not hidden.
     Result<> remove_for_experiment(const Caller& caller, const ProjectId& id);
     Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "api/families/drop_in/langsmith.examples.test.h"
+#include "api/families/evaluate/calibrations.examples.test.h"
 #include "api/families/evaluate/dataset_schema.examples.test.h"
 #include "api/families/evaluate/dataset_sources.examples.test.h"
+#include "api/families/evaluate/eval_tasks.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
 #include "api/families/evaluate/playground.examples.test.h"
 #include "api/families/evaluate/proposals.examples.test.h"
+#include "api/families/evaluate/queues.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -19,6 +22,7 @@
 #include "api/families/loop/notices.examples.test.h"
 #include "api/families/loop/presets.examples.test.h"
 #include "api/families/loop/pull_requests.examples.test.h"
+#include "api/families/loop/replays.examples.test.h"
 #include "api/families/loop/repos.examples.test.h"
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/run_files.examples.test.h"
@@ -100,9 +104,12 @@ inline const std::vector<Example> examples = [] {
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
              dataset_schema_examples,
+             eval_tasks_examples,
              experiment_tasks_examples,
              playground_examples,
              proposals_examples,
+             queues_examples,
+             calibrations_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,
@@ -121,6 +128,7 @@ inline const std::vector<Example> examples = [] {
              evaluators_examples,
              repos_examples,
              reviews_examples,
+             replays_examples,
              pull_requests_examples,
              records_examples,
              langsmith_examples,

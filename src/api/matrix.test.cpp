@@ -296,6 +296,24 @@ private:
         }
         if (what == "grant") return make_id<identity::AgentGrantTag>(world.clock).text(); // of nobody
         if (what == "fingerprint") return m_fingerprint;
+        if (what == "code_evaluator" || what == "eval_task") {
+            signal::NewEvaluator code;
+            code.name = unique();
+            code.kind = evaluate::EvaluatorKind::code;
+            code.code.emplace();
+            code.code->source = "def evaluate(document): return True";
+            const auto made = must(desk.signal.evaluators.create(access::Caller::system(), space, code)).id;
+            if (what == "code_evaluator") return made.text();
+            must(world.database.execute("DELETE FROM eval_tasks")); // a project has a hundred at most
+            evaluate::NewEvalTask wanted;
+            wanted.project = project().text();
+            wanted.evaluator = made.text();
+            const auto find = [&](const std::string&, std::optional<int64_t>) {
+                return desk.signal.evaluators.version(access::Caller::system(), made, 1);
+            };
+            return must(desk.evaluate.eval_tasks.create(access::Caller::system(), space, wanted, find)).id.text();
+        }
+        if (what == "eval_backfill") return make_id<evaluate::EvalBackfillTag>(world.clock).text();
         if (what == "evaluator") {
             must(world.database.execute("DELETE FROM evaluators")); // a project has a hundred at most
             signal::NewEvaluator wanted;
@@ -315,6 +333,15 @@ private:
             content.name = unique();
             return must(desk.evaluate.annotation_configs.create(world.admin, space, content)).id.text();
         }
+        if (what == "queue") {
+            evaluate::NewQueue wanted;
+            wanted.name = unique();
+            wanted.project = project().text();
+            wanted.configs = {make("annotation_config", who)};
+            return must(desk.evaluate.queues.create(world.admin, space, wanted)).id.text();
+        }
+        if (what == "calibration") return make_id<evaluate::CalibrationTag>(world.clock).text();
+        if (what == "queue_item") return make_id<evaluate::QueueItemTag>(world.clock).text();
         if (what == "monitor") {
             monitor::NewMonitor wanted;
             wanted.name = unique();
@@ -491,7 +518,8 @@ int expected_for_run_key(const Route& route, const Example& example, bool about_
         return example.people_only || example.not_for_runs ? 403 : example.allowed;
     if (route.need.permission != Permission::project_read) return 403;
     const auto names_project = [](std::string_view text) {
-        return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos; // which is of a project
+        return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos ||
+               text.find("{eval_task}") != text.npos; // which are of a project
     };
     const bool names = names_project(example.route) || names_project(example.query) || names_project(example.body);
     if (names && !about_its_project) return 404;

@@ -42,7 +42,8 @@ class Sender;
 } // namespace hone::notice
 namespace hone::signal {
 class Signal;
-}
+class FixReplays;
+} // namespace hone::signal
 namespace hone::evaluate {
 struct Evaluate;
 }
@@ -160,6 +161,7 @@ struct Services {
     notice::Destinations& destinations;
     notice::Sender& sender;
     signal::Signal& signal;
+    signal::FixReplays& fix_replays;
     evaluate::Evaluate& evaluate;
     forge::Catalog& repos;
     forge::Hooks& forge_hooks;

@@ -450,6 +450,8 @@ std::span<const McpTool> mcp_tools() {
         tool<run_evaluator_tool>("run_evaluator", "Run an evaluator of code on a few documents; stores nothing."),
         tool<get_checks_tool>(
             "get_checks", "Checks of the forge on the run's pull requests; with a check, the end of its log.", true),
+        tool<report_verdict_tool>("report_verdict",
+                                  "Report the verdict about the document that this run evaluates; once.", true),
         tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.", true),
         tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", true),
         tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", true),

@@ -90,10 +90,13 @@ public:
         run.account.space_id = m_owner.space_id.text();
         run.account.run_id = m_owner.id;
         run.account.run.cost_nano_usd = m_owner.cost_limit_nano_usd;
+        run.account.run.tokens = m_owner.token_limit;
         run.gets_notices = false; // a notice would change what is measured
         run.budget_stopped = [this](broker::BudgetScope scope, const std::string& message) {
             const Lock lock(m_mutex);
-            m_budget_message = scope == broker::BudgetScope::run ? "budget_micro_usd is used up" : message;
+            m_budget_message = scope == broker::BudgetScope::run && m_owner.cost_limit_nano_usd
+                                   ? "budget_micro_usd is used up"
+                                   : message;
         };
         TRY(m_gateway.add_run(m_id, std::move(run)));
         m_is_at_gateway = true;
@@ -150,6 +153,12 @@ public:
             reply.text = std::move(message.text);
             for (broker::ModelToolCall& call : message.calls)
                 reply.tool_calls.push_back({std::move(call.id), std::move(call.name), std::move(call.arguments)});
+            // Some proxies put errors into successful responses.
+            if (reply.text.empty() && reply.tool_calls.empty())
+                if (const auto why = broker::text_of(broker::member_at(response.body, {"error", "message"}))) {
+                    reply.error = error_text(response);
+                    reply.is_temporary = true;
+                }
             return reply;
         }
         reply.error = error_text(response);
