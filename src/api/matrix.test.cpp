@@ -283,6 +283,7 @@ private:
         }
         if (what == "monitor") {
             monitor::NewMonitor wanted;
+            wanted.settings.metric = telemetry::Metric::error_rate;
             wanted.name = unique();
             wanted.project = project().text();
             wanted.settings.condition.threshold = 0.1;
