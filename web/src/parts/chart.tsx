@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { to_api_error } from "../api";
 import { local_time } from "../lib/format/time";
+import { bar_range } from "../lib/view/series";
 import { set_query } from "../router";
 import { theme } from "../theme";
 import { ErrorNote } from "./state";
@@ -75,6 +76,7 @@ function options_of(
   const grid = { stroke: resolved(host, "--line"), width: 1 };
   const font = `11px ${getComputedStyle(host).fontFamily}`;
   const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
+  const seconds = props.times.map((time) => time / 1000);
   const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
   const options: uPlot.Options = {
     width: host.clientWidth,
@@ -104,7 +106,12 @@ function options_of(
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
       },
     ],
-    scales: { y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] } },
+    scales: {
+      ...(props.lines.some((line) => line.bars)
+        ? { x: { range: (_, least, most) => bar_range(seconds, least, most) } }
+        : {}),
+      y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] },
+    },
     bands: props.band && [
       { series: [props.band.upper + 1, props.band.lower + 1], fill: resolved(host, props.band.colour) },
     ],

@@ -29,6 +29,7 @@ import { BudgetNote } from "./budget";
 import { automation_route, automations_changed, outcome_kinds, outcome_tones, reason_text, slot_marks } from "./data";
 import { AutomationForm, given_fields } from "./form";
 import { Firings, TriggerChart } from "./preview";
+import { hook_sources } from "./webhook_fields";
 
 const new_name = "new";
 const week = 7 * 86_400_000;
@@ -45,10 +46,10 @@ function HookSecret({ automation, on_close }: { automation: Automation; on_close
   return (
     <ShownOnce
       title={`Webhook of ${automation.name}`}
-      warning="Copy the secret now. It is stored encrypted and cannot be shown again; you can create a new one."
+      warning={`Copy the secret now. It is stored encrypted and cannot be shown again; you can create a new one. ${hook_sources[automation.trigger.source ?? "hone"].setup}`}
       address={url}
       secret={automation.hook_secret ?? ""}
-      command={command}
+      command={automation.trigger.source === "hone" ? command : undefined}
       on_close={on_close}
     />
   );
