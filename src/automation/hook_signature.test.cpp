@@ -33,7 +33,7 @@ Result<SignedDelivery> verify(HookSource source, const std::string& secret, cons
 }
 
 std::string why(const Result<SignedDelivery>& result) {
-    return result.ok() ? "ok" : std::string(name_of(result.error().code));
+    return result.ok() ? "ok" : std::string(code_name(result.error().code));
 }
 
 std::string hex_hmac(const std::string& secret, const std::string& text) {

@@ -27,6 +27,6 @@ TEST_CASE("a worker reads its skills and hosts with the names of variables, and 
     CHECK(text.find("sec_1") == std::string::npos);
     CHECK(describe_reach({}, {}, {}) == "No other host than Hone's gateway is set up for you.\n");
     skill::Grant many;
-    for (int i = 0; i < 100; ++i) many.allow.push_back({.host = "h" + std::to_string(i) + ".example.com"});
+    for (int i = 0; i < 100; ++i) many.allow.emplace_back().host = "h" + std::to_string(i) + ".example.com";
     CHECK(describe_reach({}, many, {}).find("- and 60 more\n") != std::string::npos);
 }
