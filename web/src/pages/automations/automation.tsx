@@ -196,6 +196,14 @@ function About({ automation }: { automation: Automation }) {
           ),
         ],
         ["Project", automation.project_name],
+        ...(automation.hook_path
+          ? [
+              ["Address", <code key="hook">{`${window.location.origin}${automation.hook_path}`}</code>] as [
+                string,
+                preact.JSX.Element,
+              ],
+            ]
+          : []),
         [
           "Spent today",
           `${money(spent.cost_micro_usd)}${budget.cost_micro_usd_per_day === null ? "" : ` of ${money(budget.cost_micro_usd_per_day)}`}, ${short_count(spent.tokens)}${budget.tokens_per_day === null ? "" : ` of ${short_count(budget.tokens_per_day)}`} tokens`,
