@@ -270,6 +270,7 @@ const Route automations_table[] = {
     route<deliver_webhook>("POST", "/v1/hooks/{automation}", guest,
                            "Deliver a webhook, signed as its source does; a repeated delivery is ignored.")
         .takes("*/*")
+        .raw("application/json")
         .with_body_limit(automation::largest_delivery),
     route<get_scheduler>("GET", "/v1/scheduler", login, "State of the scheduler of automations."),
 };
