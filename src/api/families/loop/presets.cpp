@@ -147,7 +147,7 @@ Result<List<HarnessView>> list_harnesses(const Call& call, const InSpace& query)
         if (view.version) view.ready = true;
         if (!known.package.empty()) view.newest = call.services.run.harnesses.newest(known.name);
         view.last_run = TRY(last_run_of(call, shown, known.name));
-        if (!view.ready) view.advice = "On the server: hone harness install " + view.name;
+        if (!view.ready) view.advice = "On the server: hone harness install " + view.name + " --data-dir DIR";
         list.data.push_back(std::move(view));
     }
     return list;
