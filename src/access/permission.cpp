@@ -20,7 +20,7 @@ constexpr PermissionRow table[] = {
     {project_delete, "Delete projects with all their data.", false, Role::admin},
     {project_bind, "Decide who sees a restricted project.", false, Role::admin},
     {trace_write, "Send traces, create projects by sending.", false, Role::member},
-    {trace_delete, "Delete traces and evals.", false, Role::admin},
+    {trace_delete, "Delete traces, evals, runs and artifacts.", false, Role::admin},
     {eval_write, "Label and score spans, traces and chat sessions.", false, Role::annotator},
     {preset_read, "See presets.", false, Role::viewer},
     {preset_write, "Create, change and delete presets.", false, Role::member},

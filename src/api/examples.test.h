@@ -21,6 +21,8 @@
 #include "api/families/loop/pull_requests.examples.test.h"
 #include "api/families/loop/repos.examples.test.h"
 #include "api/families/loop/reviews.examples.test.h"
+#include "api/families/loop/run_files.examples.test.h"
+#include "api/families/loop/run_records.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
 #include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
@@ -43,6 +45,7 @@
 #include "api/families/team/sign_on.examples.test.h"
 #include "api/families/team/space_policies.examples.test.h"
 #include "api/families/team/spaces.examples.test.h"
+#include "api/families/team/storage.examples.test.h"
 #include "api/families/traces/doctor.examples.test.h"
 #include "api/families/traces/evals.examples.test.h"
 #include "api/families/traces/logs.examples.test.h"
@@ -72,6 +75,7 @@ inline const std::vector<Example> examples = [] {
              keys_examples,
              audit_examples,
              server_examples,
+             storage_examples,
              traces_examples,
              transfer_examples,
              tail_examples,
@@ -98,6 +102,8 @@ inline const std::vector<Example> examples = [] {
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,
+             run_records_examples,
+             run_files_examples,
              artifacts_examples,
              mcp_examples,
              skills_examples,

@@ -15,6 +15,7 @@ std::span<const Route> projects_routes();
 std::span<const Route> keys_routes();
 std::span<const Route> audit_routes();
 std::span<const Route> server_routes();
+std::span<const Route> storage_routes();
 std::span<const Route> traces_routes();
 std::span<const Route> records_routes();
 std::span<const Route> langsmith_routes();
@@ -46,6 +47,8 @@ std::span<const Route> dataset_sources_routes();
 std::span<const Route> evaluate_rows_routes();
 std::span<const Route> presets_routes();
 std::span<const Route> runs_routes();
+std::span<const Route> run_records_routes();
+std::span<const Route> run_files_routes();
 std::span<const Route> artifacts_routes();
 std::span<const Route> mcp_routes();
 std::span<const Route> skills_routes();
@@ -77,6 +80,7 @@ std::span<const Route> routes() {
                  keys_routes(),
                  audit_routes(),
                  server_routes(),
+                 storage_routes(),
                  traces_routes(),
                  records_routes(),
                  langsmith_routes(),
@@ -107,7 +111,9 @@ std::span<const Route> routes() {
                  dataset_sources_routes(),
                  evaluate_rows_routes(),
                  presets_routes(),
+                 run_records_routes(), // before /v1/runs/{run}
                  runs_routes(),
+                 run_files_routes(),
                  artifacts_routes(),
                  mcp_routes(),
                  skills_routes(),

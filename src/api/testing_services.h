@@ -13,6 +13,7 @@
 #include "monitor/monitors.h"
 #include "notice/sender.h"
 #include "run/outputs/outputs.h"
+#include "run/storage/storage.h"
 #include "signal/signal.h"
 #include "skill/skills.h"
 #include "telemetry/spans.h"
@@ -78,6 +79,7 @@ struct ServiceSet {
                 .run = runs,
                 .review = reviews,
                 .outputs = outputs,
+                .storage = storage,
                 .skills = skills,
                 .vault = vault,
                 .usage = ledger,
@@ -114,6 +116,7 @@ struct ServiceSet {
     forge::Hooks forge_hooks{database, access, vault, repos};
     run::ReviewServices reviews{database, clock, access, runs};
     run::Outputs outputs{runs, reviews};
+    run::Storage storage{{database, clock, access, runs.artifacts, runs.uploads, policies, folder}};
     broker::UsageLedger ledger{database};
     broker::Budgets budgets{database, ledger, access.audit, clock};
     automation::Automations automations{database, clock, access, runs.presets, *master_keys};

@@ -38,6 +38,14 @@ struct Config {
     Bytes run_max_disk{int64_t{64} << 30};
     int64_t run_max_minutes = 1440;
     int64_t run_default_tokens = 5'000'000;
+    std::string keep_runs = "age=180d count=20000";
+    std::string keep_workspaces = "age=30d count=1000 bytes=15%";
+    std::string keep_layers = "age=30d count=200 bytes=15%";
+    std::string keep_images = "age=180d";
+    std::string keep_quarantines = "age=30d bytes=5%";
+    std::string keep_mirrors = "age=90d bytes=10%";
+    std::string keep_artifacts = "bytes=10%";
+    std::string keep_uploads = "age=30d bytes=5%";
     std::string evaluator_packages_dir;
     std::string egress_ca_file;
     std::string egress_private_hosts;

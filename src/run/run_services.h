@@ -3,6 +3,7 @@
 
 #include "review/artifacts.h"
 #include "run/egress.h"
+#include "run/files/run_files.h"
 #include "run/harness_store.h"
 #include "run/runs.h"
 #include "run/settings/presets.h"
@@ -16,18 +17,24 @@ struct RunServices {
         : transcript(database, clock),
           policies(space_policies),
           presets(database, clock, access.audit, check),
+          uploads(database, clock, data_directory),
           runs(database, clock, access, presets, check, transcript),
           egress(database, access.audit),
           artifacts(database, clock, access, data_directory),
-          harnesses(data_directory) {}
+          harnesses(data_directory),
+          files(database, clock, runs, uploads, data_directory) {
+        runs.set_uploads(uploads);
+    }
 
     Transcript transcript;
     SpacePolicies& policies;
     Presets presets;
+    Uploads uploads;
     Runs runs;
     Egress egress;
     review::Artifacts artifacts;
     HarnessStore harnesses;
+    RunFiles files;
 };
 
 } // namespace hone::run

@@ -118,11 +118,13 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     TRY(server->open_repositories());
     TRY(server->open_workers());
     TRY(server->open_improvement());
+    TRY(server->open_storage());
     TRY(server->open_edge());
     TRY(server->open_otlp());
     TRY(server->m_workers->start(server->m_edge->addresses().back()));
     TRY(server->m_reviews->start());
     server->m_automations->start();
+    server->m_storage->start();
     server->m_signal->start();
     TRY(server->m_evaluate->runner.start());
     server->m_monitors->start();
@@ -278,6 +280,14 @@ Result<> Server::open_improvement() {
     return {};
 }
 
+Result<> Server::open_storage() {
+    const std::string server = TRY(Workers::server_name(*m_database, m_config.data_dir, m_clock));
+    const run::StorageLimits limits = TRY(storage_limits(m_config));
+    m_storage = TRY(StorageDuty::open({*m_database, m_clock, *m_access, m_workers->runs(), *m_repositories,
+                                       m_sandboxes.get(), *m_spans, *m_vault, m_config.data_dir, server, limits}));
+    return {};
+}
+
 DemoParts Server::demo_parts() {
     run::RunServices& runs = m_workers->runs();
     return {*m_database,
@@ -355,6 +365,7 @@ Result<> Server::open_edge() {
                                 .run = m_workers->runs(),
                                 .review = m_reviews->services(),
                                 .outputs = *m_outputs,
+                                .storage = m_storage->storage(),
                                 .skills = *m_skills,
                                 .vault = *m_vault,
                                 .usage = m_workers->usage(),
@@ -542,6 +553,7 @@ std::string Server::metrics() const {
     }
     m_span_duties->metrics(out);
     m_workers->metrics(out);
+    m_storage->storage().metrics(out);
     m_automations->metrics(out);
     m_signal->metrics(out);
     m_monitors->metrics(out);

@@ -19,6 +19,7 @@
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
 #include "server/reviews.h"
+#include "server/storage_duty.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
 #include "sql/directory_lock.h"
@@ -55,6 +56,7 @@ private:
     Result<> open_repositories();
     Result<> open_workers();
     Result<> open_improvement();
+    Result<> open_storage();
     Result<> open_edge();
     Result<> open_otlp();
     Result<> open_otlp_http();
@@ -73,7 +75,10 @@ private:
     std::string metrics() const override;
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
-    void wake_duties() override { m_sweeper->wake(); }
+    void wake_duties() override {
+        m_sweeper->wake();
+        m_storage->wake();
+    }
     bool sends_mail() const override { return m_account_mail && m_account_mail->is_possible(); }
     void send_password_reset(const access::PasswordReset& reset) override { m_account_mail->send(reset); }
 
@@ -111,6 +116,7 @@ private:
     std::unique_ptr<Workers> m_workers;
     std::unique_ptr<ReviewDuties> m_reviews;
     std::optional<run::Outputs> m_outputs;
+    std::unique_ptr<StorageDuty> m_storage;
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;

@@ -48,6 +48,9 @@ public:
     // Once the API listens at `address` ("127.0.0.1:7070"): workers reach it through the gateway.
     Result<> start(const std::string& address);
     void metrics(MetricsWriter& out) const;
+    // The name of this server in the rows of its runs.
+    static Result<std::string> server_name(sql::Database& database, const std::string& data_directory,
+                                           const Clock& clock);
 
 private:
     explicit Workers(const WorkerParts& parts);

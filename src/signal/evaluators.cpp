@@ -93,7 +93,7 @@ std::string query_of(const Evaluator& rule, telemetry::ClickHouseQuery& query) {
     // Checked when it was saved; one that is no longer understood matches nothing.
     if (!filter.ok() || !condition.ok()) return "SELECT '', 0 WHERE 0";
     const std::string judged = telemetry::compile_filter(filter.value(), query);
-    const std::string matches = telemetry::compile_filter(condition.value(), query);
+    const std::string matches = telemetry::compile_filter(condition.value(), query, telemetry::FilterPlace::elsewhere);
     std::string sql =
         "SELECT span_id, (" + matches +
         ") AS is_match FROM hone.spans WHERE project = {project:String} AND "

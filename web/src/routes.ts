@@ -166,6 +166,14 @@ export const routes: Route[] = [
     permission: "run_read",
   },
   {
+    path: "/s/:space/history",
+    title: "Run history",
+    page: runs("History"),
+    under: "/s/:space/swarm",
+    permission: "run_read",
+    range: "30d",
+  },
+  {
     path: "/s/:space/automations",
     title: "Automations",
     page: loop("Automations"),
@@ -360,6 +368,13 @@ export const routes: Route[] = [
     title: "Server",
     page: settings("Server"),
     nav: { group: "installation", icon: "server", keys: "g i" },
+  },
+  {
+    path: "/installation/storage",
+    title: "Storage",
+    page: settings("Storage"),
+    nav: { group: "installation", icon: "database" },
+    installation_permission: "user_manage",
   },
   {
     path: "/installation/spaces",

@@ -64,6 +64,22 @@ test("Signal is turned on only after consent, and off again", async ({ page, adm
   await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
 });
 
+test("issues of a project without Signal are listed, with the way to turn it on", async ({ page, admin }) => {
+  const project = unique("by-hand");
+  await admin.send("POST", "/v1/projects", { name: project });
+  await report(admin, project, "Orders cannot be looked up");
+  await page.goto(`/s/default/projects/${project}/signal`);
+  const table = page.getByRole("table", { name: "Issues" });
+  await expect(table).toContainText("Orders cannot be looked up");
+  await expect(page.getByText("not scanned on a schedule")).toBeVisible();
+  await check_page(page);
+  await page.getByRole("button", { name: "Turn on…" }).click();
+  await page.getByLabel("I have read this").check();
+  await page.getByRole("button", { name: "Turn on Signal" }).click();
+  await expect(table).toContainText("Orders cannot be looked up");
+  await expect(page.getByText("not scanned on a schedule")).toHaveCount(0);
+});
+
 test("issues are ranked with a score, and filtered", async ({ page, admin }) => {
   const project = await with_signal(admin);
   const bad = "Orders cannot be looked up";

@@ -16,6 +16,7 @@ namespace hone::run {
 struct RunServices;
 class ReviewServices;
 class Outputs;
+class Storage;
 } // namespace hone::run
 namespace hone::skill {
 class Skills;
@@ -117,6 +118,7 @@ struct Services {
     run::RunServices& run;
     run::ReviewServices& review;
     run::Outputs& outputs;
+    run::Storage& storage;
     skill::Skills& skills;
     secret::Vault& vault;
     broker::UsageLedger& usage;

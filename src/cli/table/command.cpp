@@ -116,16 +116,18 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"broker", "Explain which requests a run can send."},
         {"budget", "Daily budget of the model calls of a space."},
         {"audit", "The tamper-evident record of every change."},
+        {"storage", "What is on the server's disk, and what it removes by itself."},
     };
     for (auto* family :
-         {login_commands,      project_commands,    span_commands,     trace_commands,   series_commands,
-          compare_commands,    sql_commands,        tail_commands,     session_commands, preset_commands,
-          artifact_commands,   automation_commands, monitor_commands,  notice_commands,  signal_commands,
-          dataset_commands,    experiment_commands, review_commands,   repo_commands,    annotate_commands,
-          transfer_commands,   import_commands,     doctor_commands,   log_commands,     space_commands,
-          member_commands,     user_commands,       provider_commands, key_commands,     skill_commands,
-          broker_commands,     usage_commands,      audit_commands,    backup_commands,  version_commands,
-          completion_commands, help_commands,       prompt_commands,   proposal_commands})
+         {login_commands,        project_commands,  span_commands,     trace_commands,      series_commands,
+          compare_commands,      sql_commands,      tail_commands,     session_commands,    session_record_commands,
+          session_file_commands, preset_commands,   artifact_commands, automation_commands, monitor_commands,
+          notice_commands,       signal_commands,   dataset_commands,  experiment_commands, review_commands,
+          repo_commands,         annotate_commands, transfer_commands, import_commands,     doctor_commands,
+          log_commands,          space_commands,    member_commands,   user_commands,       provider_commands,
+          key_commands,          skill_commands,    broker_commands,   usage_commands,      audit_commands,
+          backup_commands,       storage_commands,  version_commands,  completion_commands, help_commands,
+          prompt_commands,       proposal_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -96,6 +96,16 @@ public:
     using ExistingRuns = std::function<Result<std::set<std::string>>(std::span<const std::string> ids)>;
     Result<int64_t> sweep(const ExistingRuns& existing);
 
+    // --- for the collection of old data ---
+    struct Stored {
+        std::string run;
+        int64_t bytes = 0;
+        Time used{}; // its last push, or when it was opened
+        bool is_registered = false;
+    };
+    // By the folders on disk.
+    Result<std::vector<Stored>> stored() const;
+
 private:
     friend class PushExchange;
     std::string path(const std::string& run, const RepoId& repo) const {

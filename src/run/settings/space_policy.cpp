@@ -113,6 +113,8 @@ Result<> validate_policy(const SpacePolicy& policy) {
     TRY(check_policy_number("wall_clock_minutes", policy.wall_clock_minutes, 1, 1440));
     TRY(check_policy_number("tokens", policy.tokens, 1, largest));
     TRY(check_policy_number("cost_micro_usd", policy.cost_micro_usd, 1, largest));
+    TRY(check_policy_number("run_days", policy.run_days, 1, 36'500));
+    TRY(check_policy_number("workspace_days", policy.workspace_days, 1, 36'500));
     if (policy.cpus && !(*policy.cpus >= 0.05 && *policy.cpus <= 1024))
         return invalid("cpus must be between 0.05 and 1024");
     if (policy.hosts && policy.hosts->size() > 500) return invalid("hosts has more than 500 entries");
@@ -174,6 +176,13 @@ Result<SpacePolicy> SpacePolicies::read(const SpaceId& space) const {
     const auto rows = TRY(m_database.query("SELECT policy FROM space_policies WHERE space_id = ?", space));
     if (rows.empty()) return SpacePolicy{};
     return json::read<SpacePolicy>(rows.front().text(0));
+}
+
+Result<std::map<std::string, SpacePolicy>> SpacePolicies::all() const {
+    std::map<std::string, SpacePolicy> policies;
+    for (const auto& row : TRY(m_database.query("SELECT space_id, policy FROM space_policies")))
+        policies[row.text(0)] = TRY(json::read<SpacePolicy>(row.text(1)));
+    return policies;
 }
 
 Result<SpacePolicyView> SpacePolicies::find(const Caller& caller, const SpaceId& space) const {

@@ -16,6 +16,8 @@ class Supply;
 
 namespace hone::run {
 
+class Uploads;
+
 // The folder of a custom skill, as the worker sees it.
 struct SkillFolder {
     struct File {
@@ -67,6 +69,7 @@ struct WorkerServices {
     bool mounts_volumes = true;              // the spawner is root
     forge::Supply* supply = nullptr;         // null: no repositories
     const SpacePolicies* policies = nullptr; // null: none are checked
+    const Uploads* uploads = nullptr;        // null: runs get no files
 };
 
 } // namespace hone::run

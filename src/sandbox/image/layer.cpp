@@ -193,6 +193,23 @@ Result<bool> remove_layer(const Store& store, const std::string& key) {
     return true;
 }
 
+Result<std::vector<StoredLayer>> stored_layers(const Store& store) {
+    std::vector<StoredLayer> layers;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(store.layers().c_str()), ::closedir);
+    if (!stream) return system_error("read " + store.layers(), errno);
+    while (const dirent* entry = ::readdir(stream.get())) {
+        const std::string path = store.layers() + "/" + entry->d_name;
+        struct stat status {};
+        if (entry->d_name[0] == '.' || !file_exists(path + "/upper") || ::stat((path + ".lock").c_str(), &status) != 0)
+            continue;
+        const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const int64_t used_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+        layers.push_back(
+            {entry->d_name, Time(std::chrono::nanoseconds(used_ns)), measure_tree(opened.get(), INT64_MAX).bytes});
+    }
+    return layers;
+}
+
 Result<LayerGarbage> collect_layers(const Store& store, Time before, int64_t most_bytes) {
     struct Layer {
         std::string path;

@@ -69,6 +69,13 @@ void discard_obsolete_layers(const Store& store);
 // False: it is in use. One that is not there counts as removed.
 Result<bool> remove_layer(const Store& store, const std::string& key);
 
+struct StoredLayer {
+    std::string key;
+    Time used{};
+    int64_t bytes = 0;
+};
+Result<std::vector<StoredLayer>> stored_layers(const Store& store);
+
 struct LayerGarbage {
     int64_t removed = 0;
     int64_t kept = 0;

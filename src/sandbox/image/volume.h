@@ -45,8 +45,12 @@ public:
     Result<> fork(const std::string& from, const std::string& to) const;
     // Missing is fine.
     Result<> remove(const std::string& thread) const;
-    // Removes volumes not used since `before`; returns how many.
-    Result<int64_t> expire(Time before) const;
+    // Removes volumes not used since `before`, but for those of the threads in `kept`; returns how many.
+    Result<int64_t> expire(Time before, const std::vector<std::string>& kept = {}) const;
+    // Disk that it takes; 0 when there is none.
+    Result<int64_t> bytes(const std::string& thread) const;
+    // An unused volume to read from, through a view that follows no link. Code::busy while a sandbox has it.
+    Result<Volume> view(const std::string& thread) const;
     // Regular files of an unused volume, through a read-only view that follows no link.
     Result<ExportReport> export_files(const std::string& thread, const std::string& destination,
                                       const ExportLimits& limits) const;

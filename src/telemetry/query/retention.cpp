@@ -243,7 +243,7 @@ Result<int64_t> Retention::delete_matching(const std::string& project, const std
     const FilterNode node = TRY(parse_filter(filter));
     ClickHouseQuery query("");
     query.bind("project", project).bind("from", from_ns).bind("to", to_ns);
-    const std::string condition = compile_filter(node, query);
+    const std::string condition = compile_filter(node, query, FilterPlace::elsewhere);
     return delete_with_evals(
         query, "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " + condition);
 }

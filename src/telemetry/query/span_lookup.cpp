@@ -154,8 +154,8 @@ Result<std::vector<TraceMatch>> SpanLookup::match_traces(const std::string& proj
                                             ids.begin() +
                                                 static_cast<std::ptrdiff_t>(std::min(ids.size(), first + at_once)));
         ClickHouseQuery query("");
-        const std::string is_evaluated = compile_filter(evaluated, query);
-        const std::string is_match = compile_filter(matches, query);
+        const std::string is_evaluated = compile_filter(evaluated, query, FilterPlace::elsewhere);
+        const std::string is_match = compile_filter(matches, query, FilterPlace::elsewhere);
         const std::string of_traces = " WHERE project = {project:String} AND trace_id IN {ids:Array(String)}";
         query.sql = "SELECT toString(trace_id), count(), countIf(" + is_evaluated + "), countIf((" + is_evaluated +
                     ") AND (" + is_match + ")) FROM hone.spans" + of_traces +

@@ -11,4 +11,5 @@ export { Roles } from "../pages/settings/roles";
 export { Server } from "../pages/settings/server";
 export { SignOn } from "../pages/settings/sign_on";
 export { Spaces } from "../pages/settings/spaces";
+export { Storage } from "../pages/settings/storage";
 export { Users } from "../pages/settings/users";

@@ -27,6 +27,7 @@ export const evaluators_page = (project: string) => `${in_project(project)}/eval
 
 export const studio_page = () => `${space_home()}/studio`;
 export const swarm_page = () => `${space_home()}/swarm`;
+export const history_page = () => `${space_home()}/history`;
 export const run_page = (id: string) => `${space_home()}/runs/${segment(id)}`;
 /** Runs write their own traces into this project. */
 export const run_trace_page = (trace: string) => trace_page("hone-runs", trace);

@@ -25,6 +25,8 @@ import { ArtifactList } from "./artifacts";
 import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
+import { WorkspaceFiles } from "./files";
+import { RecordMenu } from "./records";
 import { TranscriptView, use_transcript } from "./transcript";
 
 export function cost_text(run: Run): string {
@@ -81,6 +83,13 @@ export function RunFacts({ run }: { run: Run }) {
           ),
         ],
         ["Created", <Time key="time" time={run.created_at} />],
+        ...(run.kept_by ? ([["Kept by", run.kept_by]] as [string, ComponentChildren][]) : []),
+        ...(run.workspace_removed_at
+          ? ([["Workspace expired", <Time key="expired" time={run.workspace_removed_at} />]] as [
+              string,
+              ComponentChildren,
+            ][])
+          : []),
         ...(run.from_run
           ? ([
               [
@@ -149,10 +158,16 @@ export function RunActions({ run }: { run: Run }) {
       )}
       {is_over(run.state) ? (
         <>
-          <button type="button" onClick={() => set_forking(true)}>
-            Fork…
-          </button>
-          <button type="button" onClick={() => void act("rerun", "New run started", "Could not start a run")()}>
+          {run.takes_follow_ups && run.origin === "session" && (
+            <button type="button" onClick={() => set_forking(true)}>
+              Fork…
+            </button>
+          )}
+          <button
+            type="button"
+            title="Pinned: the same commits, versions and data"
+            onClick={() => void act("rerun", "New run started", "Could not start a run")()}
+          >
             Run again
           </button>
         </>
@@ -215,6 +230,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const tabs = [
     { id: "transcript", title: "Transcript" },
     { id: "artifacts", title: artifacts.length === 0 ? "Artifacts" : `Artifacts ${artifacts.length}` },
+    { id: "files", title: "Files" },
     { id: "network", title: "Network" },
     { id: "manifest", title: "Manifest" },
     { id: "events", title: "Events" },
@@ -235,6 +251,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
         </>
       )}
       {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
+      {tab === "files" && <WorkspaceFiles run={run} />}
       {tab === "network" && <EgressList run={run} />}
       {tab === "manifest" && <ManifestView run={run.id} />}
       {tab === "events" && <EventList events={transcript.events} began={run.created_at} />}
@@ -258,6 +275,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
                 </a>
               )}
               <RunActions run={run} />
+              <RecordMenu run={run} />
             </PageHeader>
             <RunFacts run={run} />
             {run.reason !== "" && (

@@ -2,17 +2,19 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { HarnessView, Preset, Project, Run, Skill } from "../../api_types";
+import type { HarnessView, Preset, Project, Run, Skill, Upload } from "../../api_types";
 import { command_words } from "../../lib/format/words";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
-import { Check, Choice, Field, Form } from "../../parts/form";
+import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { PageHeader } from "../../parts/page";
 import { Data, Empty, Note } from "../../parts/state";
 import { navigate, query } from "../../router";
 import { run_page } from "../addresses";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
+import { FileDrop } from "./file_drop";
+import { first_own_settings, OwnSettingFields, own_settings } from "./own_settings";
 import { type Purpose, purposes, tasks } from "./studio_tasks";
 
 interface WorkerProps {
@@ -64,7 +66,7 @@ interface ExtraSkillsProps {
   set_chosen: (chosen: string[]) => void;
 }
 
-/** Skills for this session only; presets have their own. */
+/** Skills for this session only, besides those of a preset. */
 function ExtraSkills({ skills, chosen, set_chosen }: ExtraSkillsProps) {
   const others = skills.filter((skill) => skill.type !== "model");
   if (others.length === 0) return null;
@@ -129,6 +131,8 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
   const [skill, set_skill] = useState(() => model_for(harnesses, models, worker.slice("harness:".length))?.id ?? "");
   const [command, set_command] = useState("");
   const [extra, set_extra] = useState<string[]>([]);
+  const [files, set_files] = useState<Upload[]>([]);
+  const [own, change_own] = use_draft(first_own_settings);
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
@@ -142,13 +146,16 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       model,
       command: name === "command" ? command_words(command) : [],
       skills: [...(skill === "" ? [] : [skill]), ...extra],
+      ...own_settings(own),
     };
+    const worker_settings = kind === "preset" ? { preset: name, skills: extra } : { settings };
     const run = await api.post<Run>(
       "/v1/runs",
       {
         project,
         prompt: fixed ? fixed_prompt : prompt.trim(),
-        ...(kind === "preset" ? { preset: name } : { settings }),
+        files: files.map((file) => file.id),
+        ...worker_settings,
       },
       { space: space.value?.id },
     );
@@ -178,7 +185,8 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
         />
       </div>
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
-      {kind === "harness" && <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />}
+      <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />
+      {kind === "harness" && <OwnSettingFields draft={own} change={change_own} />}
       {fixed ? (
         <Note>
           Fixed analysis: it finds errors, slow and expensive steps in the project's traces, always in the same way. It
@@ -195,6 +203,7 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
           first
         />
       )}
+      <FileDrop files={files} on_change={set_files} />
     </Form>
   );
 }

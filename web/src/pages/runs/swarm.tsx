@@ -15,7 +15,7 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { query, set_query } from "../../router";
-import { run_page, studio_page } from "../addresses";
+import { history_page, run_page, studio_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { is_over, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
 import { cost_text, RunActions, RunFacts } from "./run";
@@ -78,7 +78,7 @@ function Totals({ runs }: { runs: Run[] }) {
   );
 }
 
-const columns: Column<Run>[] = [
+export const run_list_columns: Column<Run>[] = [
   {
     id: "title",
     title: "Run",
@@ -269,7 +269,7 @@ function Overview({ runs }: { runs: Run[] }) {
       <Table
         label="Runs"
         rows={shown_rows(runs)}
-        columns={columns}
+        columns={run_list_columns}
         row_id={(run) => run.id}
         row_title={(run) => run.title}
         order="-created_at"
@@ -325,7 +325,11 @@ export function Swarm() {
   return (
     <div class="beside">
       <div class="page list-page">
-        <PageHeader title="Swarm" text={`The last ${hours} hours${count}.`} />
+        <PageHeader title="Swarm" text={`The last ${hours} hours${count}.`}>
+          <a class="button" href={history_page()}>
+            Run history
+          </a>
+        </PageHeader>
         <Data load={load} retry={() => void reload(key)}>
           {(runs) =>
             runs.length === 0 ? (

@@ -193,7 +193,7 @@ function columns_of(
 /** The beginning of a text, in one line. */
 function Preview({ text }: { text: string }) {
   return (
-    <span class="preview soft" title={text.slice(0, 500)}>
+    <span class="trace-text soft" title={text.slice(0, 500)}>
       {text.slice(0, 200)}
     </span>
   );

@@ -1,57 +1,15 @@
-#include "telemetry/span/message_json.h"
+#include "telemetry/messages/message_json.h"
 
-#include "telemetry/span/names.h"
+#include "telemetry/messages/json_parts.h"
+#include "telemetry/messages/names.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <simdjson.h>
 
 namespace hone::telemetry {
 
 namespace {
 
 namespace dom = simdjson::dom;
-
-constexpr size_t most_messages = 4096;
-constexpr int deepest_value = 12;
-
-std::string text_or_json(const dom::element& value) {
-    if (std::string_view text; value.get(text) == simdjson::SUCCESS) return std::string(text);
-    return value.is_null() ? std::string() : simdjson::minify(value);
-}
-
-std::optional<dom::element> member(const dom::object& object, const char* name) {
-    dom::element value;
-    if (object.at_key(name).get(value) != simdjson::SUCCESS || value.is_null()) return std::nullopt;
-    return value;
-}
-
-std::optional<dom::object> object_member(const dom::object& object, const char* name) {
-    dom::object value;
-    if (object.at_key(name).get(value) != simdjson::SUCCESS) return std::nullopt;
-    return value;
-}
-
-std::string_view text_member(const dom::object& object, const char* name) {
-    std::string_view text;
-    return object.at_key(name).get(text) == simdjson::SUCCESS ? text : std::string_view();
-}
-
-// The first of the fields that is there and not null.
-std::string first_text(const dom::object& object, std::initializer_list<const char*> names) {
-    for (const char* name : names)
-        if (const auto value = member(object, name)) return text_or_json(*value);
-    return {};
-}
-
-void add_line(std::string& content, std::string_view line) {
-    if (!content.empty() && !line.empty()) content += '\n';
-    content += line;
-}
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // Arguments are JSON text; some instrumentations encode that text once more.
 std::string arguments_of(const dom::object& call) {
@@ -77,56 +35,6 @@ ToolCall read_tool_call(const dom::object& call) {
     result.name = first_text(body, {"name", "toolName", "tool_name"});
     result.arguments = arguments_of(body);
     return result;
-}
-
-std::string result_text(const dom::element& value, int depth);
-
-// The texts of a list of parts; nothing when an entry is no part.
-std::optional<std::string> joined_parts(const dom::array& parts, int depth) {
-    std::string text;
-    for (const dom::element& entry : parts) {
-        dom::object part;
-        if (entry.get(part) != simdjson::SUCCESS) return std::nullopt;
-        const std::string_view type = text_member(part, "type");
-        if (is_one_of(type, {"text", "output_text", "input_text", "json"}) || (type.empty() && member(part, "text")))
-            add_line(text, first_text(part, {"text", "value"}));
-        else if (is_one_of(type, {"image", "audio", "file", "resource", "image_url", "document"}))
-            add_line(text, "[" + std::string(type) + "]");
-        else
-            return std::nullopt;
-    }
-    return depth >= 0 && text.empty() ? std::nullopt : std::optional(text);
-}
-
-// What a framework wrapped around a tool's result.
-std::optional<std::string> unwrapped(const dom::element& value, int depth) {
-    if (depth > deepest_value) return std::nullopt;
-    dom::array list;
-    if (value.get(list) == simdjson::SUCCESS) return joined_parts(list, depth);
-    dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) return std::nullopt;
-    const std::string_view type = text_member(object, "type");
-    if (is_one_of(type, {"text", "json", "error-text", "error-json", "content"}))
-        if (const auto inner = member(object, "value")) return result_text(*inner, depth + 1);
-    if (type == "text" && member(object, "text")) return first_text(object, {"text"});
-    for (const char* name : {"data", "kwargs"}) // LangChain's ToolMessage
-        if (const auto inner = object_member(object, name); inner && (type == "tool" || type == "constructor"))
-            if (const auto content = member(*inner, "content")) return result_text(*content, depth + 1);
-    if (type.empty() && object.size() == 1) // {"output": the message}
-        for (const char* name : {"output", "outputs", "result"})
-            if (const auto inner = member(object, name); inner && inner->is_object())
-                return unwrapped(*inner, depth + 1);
-    if (const auto content = member(object, "content"))
-        if (type == "tool" || object.at_key("tool_call_id").error() == simdjson::SUCCESS ||
-            object.at_key("isError").error() == simdjson::SUCCESS ||
-            object.at_key("structuredContent").error() == simdjson::SUCCESS)
-            return result_text(*content, depth + 1);
-    return std::nullopt;
-}
-
-std::string result_text(const dom::element& value, int depth) {
-    if (auto text = unwrapped(value, depth)) return *std::move(text);
-    return text_or_json(value);
 }
 
 // One entry of a list of messages may hold several: an assistant's calls, the tools' results, the words that follow.
@@ -488,17 +396,13 @@ private:
     std::string_view m_default_role;
 };
 
-struct ParsedText {
-    dom::parser parser;
-    dom::element root;
-
-    bool parse(std::string_view json) {
-        return !json.empty() && parser.allocate(std::max<size_t>(json.size(), 64), 128) == simdjson::SUCCESS &&
-               parser.parse(json.data(), json.size()).get(root) == simdjson::SUCCESS;
-    }
-};
-
 } // namespace
+
+std::string words_of_content(const dom::element& content) {
+    Reading reading;
+    read_content(content, reading);
+    return std::move(reading.main.content);
+}
 
 Chat read_chat(std::string_view json, std::string_view default_role) {
     Chat chat;
@@ -544,88 +448,6 @@ std::vector<std::string> read_tool_definitions(std::string_view json) {
     return std::move(chat.tools);
 }
 
-std::optional<std::string> unwrap_tool_result(std::string_view json) {
-    ParsedText parsed;
-    if (!parsed.parse(json)) return std::nullopt;
-    return unwrapped(parsed.root, 0);
-}
-
-namespace {
-
-// The name of LangChain's ToolMessage, also inside {"output":…}.
-std::string tool_of_message(const dom::object& object, int depth) {
-    for (const char* name : {"output", "outputs", "result"})
-        if (const auto inner = object_member(object, name); inner && depth < 3)
-            if (std::string found = tool_of_message(*inner, depth + 1); !found.empty()) return found;
-    const std::string_view type = text_member(object, "type");
-    if (type == "tool" || object.at_key("tool_call_id").error() == simdjson::SUCCESS)
-        if (const auto name = text_member(object, "name"); !name.empty()) return std::string(name);
-    for (const char* inner : {"kwargs", "data"})
-        if (const auto fields = object_member(object, inner); fields && (type == "constructor" || type == "tool"))
-            return std::string(text_member(*fields, "name"));
-    return {};
-}
-
-// The text of a document: a text, Gemini's and Genkit's parts, or the object that LangChain and LlamaIndex keep it in.
-std::string text_of_document(const dom::object& object) {
-    for (const char* name : {"page_content", "pageContent", "content", "text", "document"}) {
-        const auto value = member(object, name);
-        if (!value) continue;
-        Reading reading;
-        read_content(*value, reading);
-        if (!reading.main.content.empty()) return std::move(reading.main.content);
-    }
-    return {};
-}
-
-std::optional<double> score_of_document(const dom::object& object) {
-    double score = 0;
-    for (const char* name : {"score", "relevance_score", "similarity", "relevanceScore"})
-        if (object.at_key(name).get(score) == simdjson::SUCCESS) return score;
-    return std::nullopt;
-}
-
-void read_documents_of(const dom::element& value, int depth, std::vector<Document>& documents) {
-    if (depth > 6 || documents.size() >= most_messages) return;
-    if (dom::array list; value.get(list) == simdjson::SUCCESS) {
-        for (const dom::element& entry : list) read_documents_of(entry, depth + 1, documents);
-        return;
-    }
-    dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) return;
-    for (const char* name : {"documents", "output", "outputs", "results", "nodes", "docs", "kwargs", "node"})
-        if (const auto inner = member(object, name); inner && (inner->is_array() || inner->is_object())) {
-            const size_t before = documents.size();
-            read_documents_of(*inner, depth + 1, documents);
-            if (documents.size() == before + 1 && !documents.back().score)
-                documents.back().score = score_of_document(object); // beside the node
-            if (documents.size() > before) return;
-        }
-    Document document;
-    document.content = text_of_document(object);
-    document.id = first_text(object, {"id", "document_id", "id_", "node_id"});
-    document.score = score_of_document(object);
-    if (const auto metadata = object_member(object, "metadata")) document.metadata = simdjson::minify(*metadata);
-    // Without its text the score shows that it is one.
-    if (!document.content.empty() || (!document.id.empty() && document.score)) documents.push_back(std::move(document));
-}
-
-} // namespace
-
-std::string read_tool_of_result(std::string_view json) {
-    ParsedText parsed;
-    dom::object object;
-    if (!json.starts_with('{') || !parsed.parse(json) || parsed.root.get(object) != simdjson::SUCCESS) return {};
-    return tool_of_message(object, 0);
-}
-
-std::vector<Document> read_documents(std::string_view json) {
-    std::vector<Document> documents;
-    ParsedText parsed;
-    if (parsed.parse(json)) read_documents_of(parsed.root, 0, documents);
-    return documents;
-}
-
 std::string read_system_text(std::string_view json) {
     ParsedText parsed;
     dom::object object;
@@ -634,9 +456,8 @@ std::string read_system_text(std::string_view json) {
     for (const dom::object& place : {object, config ? *config : object})
         for (const char* name : {"system", "instructions", "system_instruction", "systemInstruction"})
             if (const auto system = member(place, name)) {
-                Reading reading;
-                read_content(*system, reading);
-                if (!reading.main.content.empty()) return std::move(reading.main.content);
+                std::string words = words_of_content(*system);
+                if (!words.empty()) return words;
             }
     return {};
 }

@@ -1,4 +1,4 @@
-#include "telemetry/span/names.h"
+#include "telemetry/messages/names.h"
 
 #include "base/text.h"
 
@@ -44,6 +44,9 @@ constexpr Alias finish_reasons[] = {
     {"length", "length"},
     {"max_tokens", "length"},
     {"max_output_tokens", "length"},
+    {"max_completion_tokens", "length"},
+    {"model_length", "length"},
+    {"incomplete", "length"},
     {"tool_calls", "tool_calls"},
     {"tool-calls", "tool_calls"},
     {"tool_call", "tool_calls"},
@@ -53,6 +56,9 @@ constexpr Alias finish_reasons[] = {
     {"content-filter", "content_filter"},
     {"safety", "content_filter"},
     {"blocked", "content_filter"},
+    {"refusal", "content_filter"},
+    {"guardrail_intervened", "content_filter"},
+    {"prohibited_content", "content_filter"},
     {"error", "error"},
 };
 constexpr Alias roles[] = {
@@ -150,6 +156,8 @@ std::string_view provider_of_model(std::string_view model) {
 }
 
 std::string_view finish_reason_name(std::string_view reason) {
+    constexpr std::string_view enumeration = "FinishReason."; // as Python prints Gemini's
+    while (reason.starts_with(enumeration)) reason.remove_prefix(enumeration.size());
     const std::string_view name = find_alias(finish_reasons, reason);
     return name.empty() ? reason : name;
 }

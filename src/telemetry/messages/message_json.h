@@ -3,9 +3,10 @@
 // single messages and objects around them. Internal to telemetry/; bounded, pure.
 #pragma once
 
-#include "telemetry/span/conversation.h"
+#include "telemetry/messages/message.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
