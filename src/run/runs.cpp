@@ -310,19 +310,6 @@ Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const R
     return access::make_page(std::move(runs), page, [](const Run& run) { return run.id.text(); });
 }
 
-Result<std::optional<Run>> Runs::last_of_harness(const Caller& caller, const SpaceId& space,
-                                                 std::string_view harness) const {
-    auto list =
-        TRY(access::ProjectList::create(m_access.projects, caller, space, {}, Permission::run_read, select_run()));
-    list.where("harness = ?", std::string(harness));
-    list.where("ended_at IS NOT NULL AND state <> ?", name_of(State::cancelled));
-    PageRequest one;
-    one.limit = 1;
-    const auto rows = TRY(list.newest_first(m_database, one));
-    if (rows.empty()) return std::optional<Run>();
-    return std::optional(run_of(rows.front(), m_clock.now()));
-}
-
 Result<std::map<RunId, Run>> Runs::find_all(std::span<const RunId> ids) const {
     std::map<RunId, Run> runs;
     if (ids.empty()) return runs;

@@ -104,9 +104,6 @@ public:
     // The same for a trigger, with the rights of the automation's owner; takes no follow-ups.
     Result<Run> start_for(const AutomationStart& automation, const access::Caller& owner, const access::SpaceId& space,
                           const StartRun& wanted);
-    // The newest run with this harness that has ended by itself; how it ended shows whether the harness works.
-    Result<std::optional<Run>> last_of_harness(const access::Caller& caller, const access::SpaceId& space,
-                                               std::string_view harness) const;
     // Newest first.
     Result<access::Page<Run>> list(const access::Caller& caller, const access::SpaceId& space, const RunFilter& filter,
                                    const access::PageRequest& page) const;

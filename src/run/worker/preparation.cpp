@@ -147,8 +147,10 @@ Result<> Preparation::mount_harness(sandbox::SandboxSpec& spec) {
     if (m_run.settings().harness == "playbook")
         spec.mounts.value.push_back({m_run.services.playbooks, "/opt/playbooks", true});
     if (m_run.harness->package.empty()) return {};
-    const InstalledHarness installed =
-        TRY(m_run.services.harnesses.find(m_run.harness->name, *m_run.settings().harness_version));
+    std::string version = *m_run.settings().harness_version;
+    if (const auto& pins = m_run.record.manifest.pins; pins && !pins->harness_version.value.empty())
+        version = *pins->harness_version;
+    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name, version));
     m_run.record.manifest.harness_version = installed.version;
     spec.mounts.value.push_back({m_run.services.harnesses.directory(installed), std::string(harness_mount), true});
     return {};

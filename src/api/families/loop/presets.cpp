@@ -115,13 +115,19 @@ namespace {
 Result<std::optional<HarnessRun>> last_run_of(const Call& call, const std::optional<access::SpaceId>& space,
                                               std::string_view harness) {
     if (!space) return std::optional<HarnessRun>();
-    const auto found = call.services.run.runs.last_of_harness(call.caller, *space, harness);
+    using enum run::State;
+    run::RunFilter filter;
+    filter.harness = std::string(harness);
+    filter.states = {succeeded, failed, timed_out, budget_stopped, lost};
+    access::PageRequest one;
+    one.limit = 1;
+    const auto found = call.services.run.runs.list(call.caller, *space, filter, one);
     if (!found.ok() && (found.error().code == Code::forbidden || found.error().code == Code::not_found))
         return std::optional<HarnessRun>();
     if (!found.ok()) return found.error();
-    if (!found.value()) return std::optional<HarnessRun>();
-    return std::optional(
-        HarnessRun{found.value()->id, found.value()->state, found.value()->reason, found.value()->ended_at});
+    if (found.value().data.empty()) return std::optional<HarnessRun>();
+    const run::Run& last = found.value().data.front();
+    return std::optional(HarnessRun{last.id, last.state, last.reason, last.ended_at});
 }
 
 } // namespace
