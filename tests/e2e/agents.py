@@ -246,6 +246,8 @@ def check_faults(agents):
     id = agents.session("refuses", "answer me")
     failed = wait_until(lambda: [event for event in agents.events(id) if event["kind"] == "result"], "the turn ends", 120)[0]
     assert failed["failed"] and "scripted fault" in failed["text"], failed
+    waiting = wait_until(lambda: agents.run(id)["state"] == "waiting" and agents.run(id), "the session waits", 120)
+    assert waiting["reason"] == "the last turn failed", waiting
     agents.cancel(id)
 
 
