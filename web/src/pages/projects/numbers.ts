@@ -17,7 +17,7 @@ export interface ProjectNumbers {
 const day = 86_400_000;
 /** A list of more projects shows numbers for the first ones. */
 const most = 60;
-const at_once = 6;
+const side_by_side = 6;
 
 async function numbers_of(
   project: Project,
@@ -38,9 +38,9 @@ export function use_project_numbers(projects: Project[] | undefined): Loaded<Rec
     const after = new Date(Date.now() - day).toISOString();
     const open = can("issue_read") ? await api.list<Issue>("/v1/issues", { space: space.value?.id }, signal) : null;
     const found: Record<string, ProjectNumbers> = {};
-    for (let first = 0; first < shown.length; first += at_once)
+    for (let first = 0; first < shown.length; first += side_by_side)
       await Promise.all(
-        shown.slice(first, first + at_once).map(async (project) => {
+        shown.slice(first, first + side_by_side).map(async (project) => {
           const numbers = await numbers_of(project, after, signal).catch(() => null);
           const issues = open?.filter((issue) => issue.project_id === project.id).length ?? null;
           if (numbers) found[project.id] = { ...numbers, issues };
