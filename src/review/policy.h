@@ -32,8 +32,9 @@ struct VerificationCommand {
     static constexpr std::tuple fields{
         Field{"name", &VerificationCommand::name, "Short name, such as tests."},
         Field{"command", &VerificationCommand::command,
-              "Shell command, run at the top of the repository in a fresh sandbox without network; it passes with exit "
-              "code 0."},
+              "Shell command, run at the top of the repository in a fresh sandbox; it passes with exit code 0. Its "
+              "network is "
+              "that of setup: sandbox.packages and sandbox.setup_hosts."},
         Field{"timeout_seconds", &VerificationCommand::timeout_seconds, "1 to 3600."},
     };
 };

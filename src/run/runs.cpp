@@ -33,6 +33,7 @@ constexpr std::tuple run_columns{
     sql::Column{"started_by_name", &Run::started_by},
     sql::Column{"priority", &Run::priority},
     sql::Column{"turns", &Run::turns},
+    sql::Column{"steps", &Run::steps},
     sql::Column{"last_event", &Run::last_event},
     sql::Column{"input_tokens", sql::in(&Run::usage, &harness::Usage::input)},
     sql::Column{"cache_read_tokens", sql::in(&Run::usage, &harness::Usage::cache_read)},

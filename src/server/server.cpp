@@ -245,6 +245,7 @@ Result<> Server::open_workers() {
     parts.ceilings = {m_config.run_max_memory.count, static_cast<double>(m_config.run_max_cpus),
                       m_config.run_max_pids,         m_config.run_max_disk.count,
                       m_config.run_max_minutes,      m_config.run_default_tokens};
+    parts.mirrors = TRY(broker::PackageMirrors::of(m_config));
     parts.repositories = m_repositories.get();
     m_workers = TRY(Workers::open(parts));
     m_reviews = std::make_unique<ReviewDuties>(

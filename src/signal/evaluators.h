@@ -1,8 +1,8 @@
 // Evaluators: families with immutable versions. Rules belong to projects and are applied here; code belongs to a space
 // and is run by experiments (evaluate/runner). step() evaluates the spans since the last step: the engine
-// finds them, the evals are written as all others. A span gets an evaluator's eval once, also after a crash and with
-// several servers on one database: the server that moves the next time on applies the rule, and spans with an eval are
-// left out. Thread-safe; step() is called by Signal's thread.
+// finds them and writes their evals, no row leaves it. A span gets an evaluator's eval once, also after a crash and
+// with several servers on one database: the server that moves the next time on applies the rule, and spans with an eval
+// are left out. Thread-safe; step() is called by Signal's thread.
 #pragma once
 
 #include "access/access.h"
@@ -17,9 +17,8 @@ namespace hone::signal {
 
 class Evaluators {
 public:
-    // How often each is applied, and how many spans one query may return.
+    // How often each is applied.
     static constexpr Duration cadence = std::chrono::minutes(1);
-    static constexpr int64_t most_at_once = 10'000;
 
     // `telemetry` may be null: nothing can be evaluated.
     Evaluators(sql::Database& database, const Clock& clock, access::Access& access, telemetry::Telemetry* telemetry)

@@ -125,8 +125,11 @@ void LiveRun::count_usage() {
     const telemetry::Tokens& tokens = sum.tokens;
     std::optional<int64_t> cost;
     if (sum.unpriced_calls == 0) cost = sum.cost_nano_usd / 1000;
-    (void)services.store.set_usage(
-        id, {tokens.input, tokens.cache_read, tokens.cache_write, tokens.output, tokens.reasoning}, cost);
+    const harness::Usage usage{tokens.input, tokens.cache_read, tokens.cache_write, tokens.output, tokens.reasoning};
+    if (usage == record.run.usage && cost == record.run.cost_micro_usd) return;
+    if (!services.store.set_usage(id, usage, cost).ok()) return;
+    record.run.usage = usage;
+    record.run.cost_micro_usd = cost;
 }
 
 void LiveRun::disconnect() {

@@ -2,6 +2,7 @@
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/query/kept_traces.h"
 #include "telemetry/query/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/store_fixture.h"
@@ -303,6 +304,7 @@ TEST_CASE(
     CHECK(report.value().deleted_spans == 2);
     CHECK(report.value().bytes_after < report.value().bytes_before);
     CHECK(count_spans("aged") == 4);
+    CHECK(count_evaluated_by_people(f.telemetry->engine(), "project_aged").value() == 2); // the model's does not count
     auto uses = retention.disk_use();
     REQUIRE_MESSAGE(uses.ok(), (uses.ok() ? "" : uses.error().message));
     CHECK(std::any_of(uses.value().begin(), uses.value().end(), [](const DiskUse& use) {

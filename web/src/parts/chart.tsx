@@ -60,6 +60,13 @@ function axis_time(mark: number, step: number): string {
   return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
 }
 
+/** Room for the longest label: a small cost has many digits. */
+const axis_size = (labels: string[]) =>
+  Math.max(value_axis, 14 + 6.4 * Math.max(0, ...labels.map(({ length }) => length)));
+
+/** Values without neighbours draw no line: their points are shown. */
+const is_sparse = (line: Line) => line.values.filter((value) => value !== null).length < 3;
+
 /** Half of the label would be cut off at the right edge. */
 function is_cut_off(plot: uPlot, mark: number): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
@@ -100,7 +107,7 @@ function options_of(
       },
       {
         ...axis,
-        size: value_axis,
+        size: (_, labels) => axis_size(labels ?? []),
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
@@ -126,7 +133,7 @@ function options_of(
           fill: line.bars ? stroke : undefined,
           paths: line.bars ? bars : undefined,
           dash: line.dashed ? [5, 4] : undefined,
-          points: { show: line.bars || line.dashed ? false : undefined, size: 4 },
+          points: { show: line.bars || line.dashed ? false : is_sparse(line) || undefined, size: 4 },
         };
       }),
     ],

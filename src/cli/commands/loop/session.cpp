@@ -33,6 +33,7 @@ Columns session_columns() {
         {.title = "harness", .field = "harness"},
         {.title = "model", .field = "model"},
         {.title = "turns", .field = "turns", .kind = Kind::number},
+        {.title = "tool calls", .field = "steps", .kind = Kind::number, .only_single = true},
         {.title = "tokens in", .field = "usage.input", .kind = Kind::count, .only_single = true},
         {.title = "tokens cached", .field = "usage.cache_read", .kind = Kind::count, .only_single = true},
         {.title = "tokens out", .field = "usage.output", .kind = Kind::count, .only_single = true},

@@ -52,7 +52,7 @@ function Verification({ draft, change }: PartProps) {
       {draft.verification.length > 0 && (
         <Check
           label="Only verified branches can be approved"
-          hint="Commands run on the base and on the branch, in a new sandbox without network."
+          hint="Commands run on the base and on the branch, in a new sandbox with the setup and the network of the preset."
           checked={draft.require_verified}
           on_change={(require_verified) => change({ require_verified })}
         />

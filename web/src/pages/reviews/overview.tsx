@@ -77,10 +77,7 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
 export function Verification({ revision }: { revision: Revision }) {
   if (revision.verification === "none") return null;
   return (
-    <Section
-      title="Verification"
-      text="Each command runs in a new sandbox without network, before and after the change."
-    >
+    <Section title="Verification" text="Each command runs in a new sandbox, before and after the change.">
       <p>
         <State tone={verification_tones[revision.verification]} text={verification_words[revision.verification]} />
       </p>

@@ -60,6 +60,8 @@ export function RunFacts({ run }: { run: Run }) {
           </span>,
         ],
         ["Cost", cost_text(run)],
+        ["Turns", exact_count(run.turns)],
+        ["Tool calls", exact_count(run.steps)],
         ["Harness", run.model === "" ? run.harness : `${run.harness}, ${run.model}`],
         [
           "Preset",
@@ -221,7 +223,15 @@ function ManifestView({ run }: { run: string }) {
   );
 }
 
+const usage_period = 3000; // as often as the server counts what a run costs, about
+
 function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
+  const is_live = run.state === "running" || run.state === "preparing";
+  useEffect(() => {
+    if (!is_live) return;
+    const timer = setInterval(() => void reload(`run/${run.id}`), usage_period);
+    return () => clearInterval(timer);
+  }, [run.id, is_live]);
   const transcript = use_transcript(run.id, (event) => {
     void reload(`run/${run.id}`);
     if (event.artifact || event.state) void reload("artifacts/");

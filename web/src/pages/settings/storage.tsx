@@ -21,6 +21,7 @@ const words: Record<StoredKind["kind"], [string, string]> = {
   layers: ["Layers", "Results of init scripts"],
   images: ["Images", "Roots of sandboxes"],
   sandboxes: ["Leftovers", "Folders of runs whose end was interrupted"],
+  uploads: ["Uploads", "Files that people gave to runs"],
 };
 
 const kind_columns: Column<StoredKind>[] = [
