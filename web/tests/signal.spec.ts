@@ -64,6 +64,22 @@ test("Signal is turned on only after consent, and off again", async ({ page, adm
   await expect(page.getByText(`Signal is off for ${project}`)).toBeVisible();
 });
 
+test("issues of a project without Signal are listed, with the way to turn it on", async ({ page, admin }) => {
+  const project = unique("by-hand");
+  await admin.send("POST", "/v1/projects", { name: project });
+  await report(admin, project, "Orders cannot be looked up");
+  await page.goto(`/s/default/projects/${project}/signal`);
+  const table = page.getByRole("table", { name: "Issues" });
+  await expect(table).toContainText("Orders cannot be looked up");
+  await expect(page.getByText("not scanned on a schedule")).toBeVisible();
+  await check_page(page);
+  await page.getByRole("button", { name: "Turn on…" }).click();
+  await page.getByLabel("I have read this").check();
+  await page.getByRole("button", { name: "Turn on Signal" }).click();
+  await expect(table).toContainText("Orders cannot be looked up");
+  await expect(page.getByText("not scanned on a schedule")).toHaveCount(0);
+});
+
 test("issues are ranked with a score, and filtered", async ({ page, admin }) => {
   const project = await with_signal(admin);
   const bad = "Orders cannot be looked up";
@@ -173,7 +189,11 @@ test("an evaluator and a monitor are created from an issue, and scans show their
   await expect(page.getByRole("heading", { name: "Lookups are refused", level: 1 })).toBeVisible();
 
   await more.click();
-  await page.getByRole("menuitem", { name: "Create a monitor" }).click();
+  await page.getByRole("menuitem", { name: "Create a monitor…" }).click();
+  await page.getByLabel("Triggers above, traces per hour").fill("3");
+  await check_page(page);
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByText(/is above 3/).first()).toBeVisible();
   await expect(page.getByText(/with name = "lookup_order" and status = error/).first()).toBeVisible();
 
   await page.goto(`/s/default/projects/${project}/signal`);

@@ -15,6 +15,8 @@ export interface SentSpan {
   start?: number;
   duration?: number;
   error?: string;
+  /** OTLP's number: 4 is a producer of messages, 5 a consumer. */
+  kind?: number;
   attributes?: Record<string, AttributeValue>;
   events?: { name: string; attributes: Record<string, AttributeValue> }[];
 }
@@ -44,6 +46,7 @@ function to_otlp(span: SentSpan, trace_id: string, begin: number) {
     spanId: span.span_id ?? new_span_id(),
     parentSpanId: span.parent_id ?? "",
     name: span.name,
+    kind: span.kind ?? 0,
     startTimeUnixNano: nanoseconds(start),
     endTimeUnixNano: nanoseconds(start + (span.duration ?? 100)),
     attributes: attributes_of(span.attributes),

@@ -34,6 +34,37 @@ test("the keyboard works in a trace: tree, errors, collapsing, search", async ({
   await expect(chosen(page)).toContainText("search docs");
 });
 
+test("messages between parts of the application are left out of the tree until they are asked for", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const project = unique("actors");
+  const [run, sent, processed] = [new_span_id(), new_span_id(), new_span_id()];
+  const trace = await send_spans(request, server.url, await api_key(admin), project, [
+    { name: "team run", span_id: run, duration: 900 },
+    { name: "autogen create", span_id: sent, parent_id: run, kind: 4, attributes: { "messaging.operation": "create" } },
+    { name: "autogen process", span_id: processed, parent_id: sent, start: 10, kind: 5 },
+    { name: "writer", parent_id: processed, start: 20, attributes: { "gen_ai.operation.name": "invoke_agent" } },
+    { name: "autogen lost", parent_id: processed, start: 30, kind: 5, error: "no such recipient" },
+  ]);
+  await open_trace(page, project, trace);
+  await expect(rows(page)).toHaveCount(3);
+  await expect(page.getByRole("treegrid", { name: "Spans" })).toContainText("autogen lost");
+  await expect(rows(page).filter({ hasText: "writer" })).toHaveAttribute("aria-level", "2");
+  await page.getByRole("button", { name: "Show 2 message spans" }).click();
+  await expect(rows(page)).toHaveCount(5);
+  await expect(rows(page).filter({ hasText: "writer" })).toHaveAttribute("aria-level", "4");
+  await page.keyboard.press("m");
+  await expect(rows(page)).toHaveCount(3);
+  // A link to a message shows it.
+  await page.goto(`${page.url().split("?")[0]}?span=${processed}`);
+  await expect(chosen(page)).toContainText("autogen process");
+  await page.getByRole("button", { name: "Hide 2 message spans" }).click();
+  await expect(rows(page)).toHaveCount(3);
+});
+
 test("a span shows messages, attributes and events, and an eval can be added", async ({
   page,
   request,

@@ -35,6 +35,7 @@ void add(std::map<Key, Cluster>& clusters, const Key& key, const Cluster& cluste
         if (std::find(at->second.tools.begin(), at->second.tools.end(), tool) == at->second.tools.end())
             at->second.tools.push_back(tool);
     at->second.by_tool = at->second.by_tool && cluster.by_tool;
+    if (at->second.tool_around != cluster.tool_around) at->second.tool_around.clear();
 }
 
 // Replaces the one word in which many templates differ by "*".
@@ -86,7 +87,7 @@ constexpr std::string_view part_sql =
     "multiIf(match(exception_type, '(?i)(ratelimit|toomanyrequests|overloaded|quotaexceeded|resourceexhausted)') OR "
     "multiSearchAnyCaseInsensitive(whole, ['ratelimiterror', 'rate_limit_error', 'rate limit exceeded', 'rate limit "
     "reached', 'too many requests', 'overloaded_error', 'insufficient_quota', 'resource_exhausted']), 2, kind = "
-    "'tool', 0, {}, 1, 3)";
+    "'tool' OR around != '', 0, {}, 1, 3)";
 
 // A model call that two instrumentations saw: the inner span shows that it failed, the outer one also why.
 constexpr std::string_view silent_twin_sql =
@@ -94,30 +95,43 @@ constexpr std::string_view silent_twin_sql =
     "toString(span_id) FROM hone.spans WHERE {0} AND status = 'error' AND kind = 'llm' AND (exception_message != '' OR "
     "status_message != '')))";
 
+// Successful calls of tools with failed steps below: such a step is a phase of the call, and it is the tool that
+// failed.
+constexpr std::string_view tools_above_sql =
+    "SELECT trace_id AS tool_trace, toString(span_id) AS tool_span, any(if(tool_name != '', tool_name, name)) AS "
+    "tool_above FROM hone.spans WHERE {0} AND kind = 'tool' AND status != 'error' AND (trace_id, toString(span_id)) IN "
+    "(SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND kind = 'chain' AND parent_id != "
+    "'') "
+    "GROUP BY tool_trace, tool_span";
+
 // The clusters of all parts, queried once.
 Result<std::shared_ptr<const std::vector<Cluster>>> clusters_of_window(Survey& survey) {
     if (survey.clusters()) return survey.clusters();
     const std::string sql = fmt::format(
         "SELECT * FROM (SELECT any(name), exception_type, any(message), any(in_exception), uniqIf(trace_id, start_ns "
         ">= {{from:Int64}}) AS traces, uniqIf(trace_id, start_ns < {{from:Int64}}) AS traces_before, "
-        "groupUniqArray({2})(name), count(), part, tool FROM (SELECT name, if(kind = 'tool' AND tool_name != name, "
-        "tool_name, '') AS tool, exception_type, trace_id, start_ns, "
-        "exception_message != '' AS in_exception, if(exception_message != '', exception_message, status_message) AS "
-        "whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', rightUTF8(whole, 800)), "
-        "whole) AS message FROM hone.spans WHERE {0} AND status = 'error' AND NOT {3} AND (trace_id, "
-        "toString(span_id)) NOT IN (SELECT trace_id, parent_id FROM hone.spans WHERE {0} AND status = 'error' AND "
-        "parent_id != '' AND NOT {3})) GROUP BY "
-        "part, tool, replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, "
-        "'[0-9]+', "
-        "'0') AS pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
+        "groupUniqArray({2})(name), count(), part, tool, around FROM (SELECT name, if(kind = 'tool' AND tool_name != "
+        "name, tool_name, '') AS tool, if(kind = 'chain', toString(tool_above), '') AS around, exception_type, "
+        "trace_id, start_ns, exception_message != '' AS in_exception, if(exception_message != '', exception_message, "
+        "status_message) AS whole, {1} AS part, if(length(whole) > 1200, concat(leftUTF8(whole, 400), '\\n', "
+        "rightUTF8(whole, 800)), whole) AS message FROM (SELECT name, kind, tool_name, exception_type, "
+        "exception_message, status_message, trace_id, parent_id, start_ns FROM hone.spans WHERE {0} AND status = "
+        "'error' AND NOT {3} AND (trace_id, toString(span_id)) NOT IN (SELECT trace_id, parent_id FROM hone.spans "
+        "WHERE {0} AND status = 'error' AND parent_id != '' AND NOT {3})) AS failed LEFT ANY JOIN ({4}) AS tools ON "
+        "failed.trace_id = tools.tool_trace AND failed.parent_id = tools.tool_span) GROUP BY part, tool, around, "
+        "replaceRegexpAll(name, '[0-9]+', '0') AS place, exception_type, replaceRegexpAll(message, '[0-9]+', '0') AS "
+        "pattern HAVING traces > 0 ORDER BY traces DESC, place, exception_type, pattern LIMIT 3000 BY part)",
         in_both, fmt::format(fmt::runtime(part_sql), unreadable_types), most_names,
-        fmt::format(fmt::runtime(silent_twin_sql), in_both));
+        fmt::format(fmt::runtime(silent_twin_sql), in_both), fmt::format(fmt::runtime(tools_above_sql), in_both));
     std::map<FailedPart, std::map<Key, Cluster>> parts;
     TRY(survey.query(sql, [&](const ResultRow& row) {
         Cluster cluster;
         if (const std::string tool = row.text(9); !tool.empty()) cluster.tools.push_back(tool);
         cluster.by_tool = !cluster.tools.empty();
-        cluster.name = normalised_name(cluster.by_tool ? cluster.tools.front() : row.text(0));
+        cluster.tool_around = row.text(10);
+        cluster.name = normalised_name(!cluster.tool_around.empty() ? cluster.tool_around
+                                       : cluster.by_tool            ? cluster.tools.front()
+                                                                    : row.text(0));
         cluster.exception = row.text(1);
         cluster.message = row.text(2);
         cluster.in_exception = row.integer(3) != 0;
@@ -150,7 +164,10 @@ Survey::Seen seen_of(const Survey& survey, const Cluster& cluster) {
         seen.traces = std::max(seen.traces, one.traces);
         seen.traces_before = std::max(seen.traces_before, one.traces_before);
     };
-    if (cluster.by_tool)
+    if (!cluster.tool_around.empty()) {
+        add(survey.seen_tool(cluster.tool_around));
+        add(survey.seen(cluster.tool_around));
+    } else if (cluster.by_tool)
         for (const std::string& tool : cluster.tools) add(survey.seen_tool(tool));
     else
         for (const std::string& name : cluster.names) add(survey.seen(name));
@@ -185,6 +202,7 @@ void merge_places(std::vector<Cluster>& clusters) {
         into.names.insert(into.names.end(), cluster.names.begin(), cluster.names.end());
         into.tools.insert(into.tools.end(), cluster.tools.begin(), cluster.tools.end());
         into.by_tool = into.by_tool && cluster.by_tool;
+        if (into.tool_around != cluster.tool_around) into.tool_around.clear();
         into.ids.insert(into.ids.end(), cluster.ids.begin(), cluster.ids.end());
         into.reports.insert(into.reports.end(), cluster.reports.begin(), cluster.reports.end());
     }

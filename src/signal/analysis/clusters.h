@@ -16,6 +16,7 @@ struct Cluster {
     std::vector<std::string> names; // as spans have it
     std::vector<std::string> tools; // of tool spans whose name is not that of their tool
     bool by_tool = false;           // all its spans are such spans
+    std::string tool_around;        // of phases of a tool's call that have spans of their own: the tool
     std::string exception;
     std::string pattern; // template of the cause
     std::string message; // one of them

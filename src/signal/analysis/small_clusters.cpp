@@ -97,6 +97,7 @@ void add_failure(Cluster& cluster, const SampledTrace& trace, const Failed& fail
         cluster.message = span.message;
         cluster.cause = failed.cause;
         cluster.in_exception = span.in_exception;
+        cluster.tool_around = span.tool_around;
         cluster.is_small = cluster.by_tool = true;
         cluster.part = part_of(span);
     }

@@ -1,7 +1,7 @@
 #include "signal/analysis/trace_sample.h"
 
 #include "base/text.h"
-#include "telemetry/span/message_json.h"
+#include "telemetry/messages/message_json.h"
 #include "telemetry/span/text_slices.h"
 
 #include <algorithm>

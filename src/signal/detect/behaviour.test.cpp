@@ -1,6 +1,7 @@
 // Behaviour of agents, in traces that are built here.
 #include "signal/detect/behaviour.h"
 #include "signal/analysis/small_clusters.h"
+#include "signal/detect/evidence.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -373,6 +374,32 @@ TEST_CASE("a title has the name as spans have it where there is only one") {
     const auto one = small_clusters(build.done(), FailedPart::others);
     REQUIRE(one.size() == 1);
     CHECK(candidate_of(one[0], Detector::error_cluster, "fails").title == "chat gpt-4o fails: it is down");
+}
+
+TEST_CASE("an agent that fails because its model refuses is a consequence of the refusals") {
+    Candidate refusals;
+    refusals.detector = Detector::refused_output;
+    refusals.title = "gpt refuses requests in response";
+    refusals.sample = {1, 2, 3, 4, 5, 6};
+    Candidate failure;
+    failure.detector = Detector::error_cluster;
+    failure.title = "assistant fails: Model refused to produce output";
+    failure.severity = Severity::critical;
+    failure.facts = {{"message", "Error in agent run: Model refused to produce output"}};
+    failure.sample = {1, 2, 3, 4, 5, 6};
+    Candidate other = failure;
+    other.title = "assistant fails: the disk is full";
+    other.facts = {{"message", "the disk is full"}};
+    const auto kept = without_consequences({failure, refusals, other});
+    REQUIRE(kept.size() == 2);
+    for (const Candidate& candidate : kept) CHECK(candidate.title != failure.title);
+    const Candidate& cause = kept[0].detector == Detector::refused_output ? kept[0] : kept[1];
+    CHECK(cause.severity == Severity::critical);
+    REQUIRE(cause.facts.size() == 1);
+    CHECK(cause.facts[0].value == failure.title);
+    // Of other traces it is a problem of its own.
+    failure.sample = {1, 7, 8, 9, 10, 11};
+    CHECK(without_consequences({failure, refusals}).size() == 2);
 }
 
 TEST_CASE("a message that repeats the failure of a tool in other words is no failure of its own") {

@@ -120,6 +120,46 @@ TEST_CASE("span ids are looked up within their trace: programs may number the sp
     for (const Candidate& candidate : findings.candidates) CHECK(candidate.traces == 60);
 }
 
+TEST_CASE("in a large window a failed phase of a tool's call is a failure of the tool") {
+    fixture();
+    const Time now = fixture().clock.now();
+    otlp::Batch batch;
+    batch.resources.emplace_back();
+    batch.scopes.emplace_back();
+    const auto add = [&](std::string_view trace, char id, char parent, std::string_view name, std::string_view kind,
+                         std::string_view tool, std::string_view error) {
+        otlp::Span span;
+        span.trace_id = trace;
+        span.span_id = batch.keep(std::string(8, id));
+        if (parent != 0) span.parent_span_id = batch.keep(std::string(8, parent));
+        span.name = name;
+        span.start_ns = static_cast<uint64_t>(to_ns(now) - hour_ns);
+        span.end_ns = span.start_ns + 1000;
+        span.status = error.empty() ? otlp::StatusCode::ok : otlp::StatusCode::error;
+        span.status_message = error;
+        span.attributes.push_back({"openinference.span.kind", {kind}});
+        if (!tool.empty()) span.attributes.push_back({"tool.name", {tool}});
+        batch.spans.push_back(std::move(span));
+    };
+    for (int i = 0; i < 240; ++i) {
+        const std::string_view trace = batch.keep(fmt::format("phase-{:010}", i));
+        add(trace, 'a', 0, "interaction", "AGENT", "", "");
+        add(trace, 'b', 'a', "tool", "TOOL", i % 3 == 0 ? "lookup_order" : "read_file", "");
+        add(trace, 'c', 'b', "tool.execution", "CHAIN", "", i % 3 == 0 ? "no such order" : "");
+        add(trace, 'd', 'a', "save", "CHAIN", "", i % 4 == 0 ? "the disk is full" : "");
+    }
+    REQUIRE(fixture().telemetry->ingester().take(batch, "space", "phases").ok());
+    fixture().wait();
+    const Findings findings = look_at("phases", 24, 48, to_ns(now));
+    CHECK(joined(titles(findings)) ==
+          "error_cluster: save fails: the disk is full\ntool_failure: lookup_order fails: no such order\n");
+    for (const Candidate& candidate : findings.candidates)
+        if (candidate.detector == Detector::tool_failure) {
+            CHECK(candidate.traces == 80);
+            CHECK(candidate.explanation.starts_with("100 %")); // of the traces that call this tool
+        }
+}
+
 TEST_CASE("a small project: failures by place and cause, behaviour of agents, and few cases as evidence") {
     fixture();
     const Time now = fixture().clock.now();

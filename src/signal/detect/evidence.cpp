@@ -1,5 +1,6 @@
 #include "signal/detect/evidence.h"
 
+#include "base/text.h"
 #include "signal/analysis/statistics.h"
 #include "telemetry/query/filter.h"
 
@@ -74,6 +75,16 @@ double contained(const Candidate& a, const Candidate& b) {
     return looked == 0 ? 0 : static_cast<double>(common) / static_cast<double>(looked);
 }
 
+// A failure whose message is that the model refused.
+bool reports_refusal(const Candidate& candidate) {
+    return std::any_of(candidate.facts.begin(), candidate.facts.end(), [](const Fact& fact) {
+        if (fact.name != "message") return false;
+        const std::string text = lowercase_ascii(fact.value);
+        return text.find("refus") != std::string::npos || text.find("content filter") != std::string::npos ||
+               text.find("content_filter") != std::string::npos;
+    });
+}
+
 bool explains(const Candidate& cause, const Candidate& effect) {
     using enum Detector;
     // A version that came is stronger evidence than a change over time; a message is stronger than a rate.
@@ -91,6 +102,9 @@ bool explains(const Candidate& cause, const Candidate& effect) {
     // A tool fails because it is called wrongly; an agent repeats what fails.
     if (effect.detector == tool_failure && cause.detector == invalid_tool_call)
         return names_tool(subject_of_about(effect), subject_of_about(cause)) && contained(effect, cause) >= 0.8;
+    // An agent fails because its model refuses.
+    if (effect.detector == error_cluster && cause.detector == refused_output)
+        return reports_refusal(effect) && contained(effect, cause) >= 0.9;
     if (effect.detector == agent_loop)
         return (is_failure || cause.detector == tool_loop || cause.detector == invalid_tool_call) &&
                contained(effect, cause) >= 0.8;
@@ -100,10 +114,11 @@ bool explains(const Candidate& cause, const Candidate& effect) {
 
 // What the effect shows is evidence of the cause.
 void fold(Candidate& cause, const Candidate& effect) {
-    if (cause.detector != Detector::invalid_tool_call) return;
+    const bool is_wrong_call = cause.detector == Detector::invalid_tool_call;
+    if (!is_wrong_call && cause.detector != Detector::refused_output) return;
     cause.facts.push_back({"consequence", effect.title});
     cause.severity = std::max(cause.severity, effect.severity);
-    cause.filter = "(" + cause.filter + ") or (" + effect.filter + ")";
+    if (is_wrong_call) cause.filter = "(" + cause.filter + ") or (" + effect.filter + ")";
 }
 
 } // namespace

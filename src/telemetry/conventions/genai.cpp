@@ -44,6 +44,7 @@ constexpr ConventionKey genai_keys[] = {
     {"gen_ai.tool.call.result", Fact::output},
     {"gen_ai.system_instructions", Fact::system_text},
     {"gen_ai.tool.definitions", Fact::tools},
+    {"gen_ai.agent.description", Fact::own},
     {"gen_ai.retrieval.documents", Fact::output},
     {"gen_ai.retrieval.query.text", Fact::input},
     {"gen_ai.response.time_to_first_chunk", Fact::first_token_seconds},
@@ -61,6 +62,8 @@ void complete_genai(const KnownAttributes& known, Draft& draft) {
         else if (known.get("gen_ai.operation.name"))
             span.kind = SpanKind::chain; // an operation with a name of its own
     }
+    if (known.text_of("gen_ai.operation.name") == "create_agent")
+        fill(span.input, known.text_of("gen_ai.agent.description"));
     for (const otlp::Event& event : draft.raw.events)
         if (span.first_token_ns == 0 && event.name == "gen_ai.content.completion.chunk" &&
             event.time_ns > draft.raw.start_ns)

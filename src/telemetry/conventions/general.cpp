@@ -22,6 +22,8 @@ constexpr ConventionKey general_keys[] = {
     {"messaging.operation", Fact::own},
     {"messaging.operation.name", Fact::own},
     {"messaging.message.type", Fact::own},
+    {"messaging.destination.name", Fact::own},
+    {"messaging.destination", Fact::own},
     {"message", Fact::own},
 };
 
@@ -32,6 +34,8 @@ void complete_general(const KnownAttributes& known, Draft& draft) {
     if (is_message) {
         fill(span.input, known.text_of("message"));
         fill(span.input, known.text_of("messaging.message.type"));
+        for (const std::string_view key : {"messaging.destination.name", "messaging.destination"})
+            fill(span.input, known.text_of(key)); // without its content: where it goes
     }
     if (span.kind != SpanKind::unknown) return;
     if (known.text_of("mcp.method.name") == "tools/call")

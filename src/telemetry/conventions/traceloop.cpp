@@ -1,6 +1,6 @@
 // Traceloop's SDKs and OpenLLMetry: workflows, tasks and tools around GenAI's keys; `llm.*` before 2024.
+#include "telemetry/messages/message_json.h"
 #include "telemetry/span/convention.h"
-#include "telemetry/span/message_json.h"
 
 namespace hone::telemetry {
 

@@ -1,7 +1,7 @@
 #include "telemetry/query/borrowed_texts.h"
 
+#include "telemetry/messages/message_json.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/message_json.h"
 #include "json/json.h"
 
 #include <cstdlib>

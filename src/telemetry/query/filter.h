@@ -52,9 +52,13 @@ Result<FilterNode> parse_filter(std::string_view text);
 // moves behind the end quote. Nothing: there is no end quote. Also for the conditions of Phoenix' clients.
 std::optional<std::string> read_quoted(std::string_view text, size_t& at);
 
+// Where the condition stands. The engine searches words through the text index, and so regardless of case, only in the
+// WHERE of a SELECT; a column of a result and a deletion have to lower the text themselves.
+enum class FilterPlace { where, elsewhere };
+
 // A condition over hone.spans; values are bound to `query` under names that start with "f". The project parameter
 // {project:String} must be bound by the caller.
-std::string compile_filter(const FilterNode& node, ClickHouseQuery& query);
+std::string compile_filter(const FilterNode& node, ClickHouseQuery& query, FilterPlace place = FilterPlace::where);
 
 struct FilterField {
     std::string_view name;

@@ -39,7 +39,7 @@ std::string_view sql_operator(FilterOperator comparison) {
 
 class Compiler {
 public:
-    explicit Compiler(ClickHouseQuery& query) : m_query(query) {}
+    Compiler(ClickHouseQuery& query, FilterPlace place) : m_query(query), m_place(place) {}
 
     std::string compile(const FilterNode& node) {
         if (node.kind == FilterNode::Kind::comparison) return "(" + comparison(node) + ")";
@@ -163,7 +163,8 @@ private:
         if (tokens.empty() || inside) return "(positionCaseInsensitiveUTF8(" + column + ", " + bind(wanted) + ") > 0)";
         std::string all;
         for (const std::string& one : tokens) all += (all.empty() ? "" : " ") + lowercase_ascii(one);
-        std::string condition = "(hasAllTokens(" + column + ", " + bind(all) + ")";
+        const std::string searched = m_place == FilterPlace::where ? column : "lower(" + column + ")";
+        std::string condition = "(hasAllTokens(" + searched + ", " + bind(all) + ")";
         if (has_separator) condition += " AND positionCaseInsensitiveUTF8(" + column + ", " + bind(wanted) + ") > 0";
         return condition + ")";
     }
@@ -222,12 +223,13 @@ private:
     }
 
     ClickHouseQuery& m_query;
+    FilterPlace m_place;
 };
 
 } // namespace
 
-std::string compile_filter(const FilterNode& node, ClickHouseQuery& query) {
-    return Compiler(query).compile(node);
+std::string compile_filter(const FilterNode& node, ClickHouseQuery& query, FilterPlace place) {
+    return Compiler(query, place).compile(node);
 }
 
 } // namespace hone::telemetry

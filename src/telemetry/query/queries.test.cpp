@@ -2,7 +2,9 @@
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/query/kept_traces.h"
 #include "telemetry/query/retention.h"
+#include "telemetry/query/span_lookup.h"
 #include "telemetry/store_fixture.h"
 
 #include <cmath>
@@ -122,6 +124,39 @@ TEST_CASE("values of a filter never become part of the SQL") {
     CHECK(sql.find("1=1") == std::string::npos);
     CHECK(sql.find("OR (1") == std::string::npos);
     CHECK(query.parameters.size() == 5);
+}
+
+TEST_CASE("words are found regardless of case, wherever the condition stands") {
+    Fixture& f = fixture();
+    const auto says = [](uint64_t id, std::string_view text) {
+        return TestSpan{330, id, 0, base_ns + static_cast<int64_t>(id), 1, "n", text_attribute("output.value", text)};
+    };
+    f.send_json("cases", request({says(1, "The REFUND was issued"), says(2, "Refund issued"), says(3, "refunds"),
+                                  says(4, "no money back")}));
+    f.wait();
+    f.store();
+    const std::string trace = hex_number(330, 32);
+    SpanLookup lookup(f.telemetry->engine());
+    const auto matched = [&](const std::string& filter, const std::string& condition) {
+        auto found = lookup.match_traces("project_cases", {trace}, filter, condition);
+        REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+        REQUIRE(found.value().size() == 1);
+        return std::pair(found.value()[0].evaluated, found.value()[0].matched);
+    };
+    for (const std::string word : {"refund", "Refund", "REFUND"}) {
+        CAPTURE(word);
+        const std::string contains = "output ~ \"" + word + "\"", phrase = "text ~ \"" + word + " Issued\"";
+        CHECK(count_matching("cases", contains) == 2);
+        CHECK(count_matching("cases", "not (" + contains + ")") == 2);
+        CHECK(count_matching("cases", contains + " or span_id = \"" + hex_number(4, 16) + "\"") == 3);
+        CHECK(count_matching("cases", phrase) == 1);
+        CHECK(matched(contains, "output ~ \"*FUNDS*\" or " + phrase) == std::pair<int64_t, int64_t>(2, 1));
+        CHECK(matched("", contains) == std::pair<int64_t, int64_t>(4, 2));
+        CHECK(matched("not (" + contains + ")", "") == std::pair<int64_t, int64_t>(2, 2));
+    }
+    Retention retention(f.telemetry->engine(), f.clock);
+    CHECK(retention.delete_matching("project_cases", "output ~ \"refund\"", 0, INT64_MAX).value() == 2);
+    CHECK(count_matching("cases", "") == 2);
 }
 
 TEST_CASE("evals are upserted, listed, filtered by, kept in history and removed") {
@@ -298,6 +333,7 @@ TEST_CASE(
     CHECK(report.value().deleted_spans == 2);
     CHECK(report.value().bytes_after < report.value().bytes_before);
     CHECK(count_spans("aged") == 4);
+    CHECK(count_evaluated_by_people(f.telemetry->engine(), "project_aged").value() == 2); // the model's does not count
     auto uses = retention.disk_use();
     REQUIRE_MESSAGE(uses.ok(), (uses.ok() ? "" : uses.error().message));
     CHECK(std::any_of(uses.value().begin(), uses.value().end(), [](const DiskUse& use) {

@@ -2,6 +2,7 @@
 
 #include "telemetry/engine/project_views.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/query/kept_traces.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ uint64_t read_count(std::string_view bytes) {
 std::string kept_by_people(std::string_view target, std::string_view id) {
     return "(SELECT project, " + std::string(id) +
            " FROM (SELECT project, target_id FROM hone.evals FINAL WHERE target = '" + std::string(target) +
-           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT 100000 BY project))";
+           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT " + std::to_string(most_kept_by_people) +
+           " BY project))";
 }
 
 std::string not_kept_by_people() {
@@ -243,7 +245,7 @@ Result<int64_t> Retention::delete_matching(const std::string& project, const std
     const FilterNode node = TRY(parse_filter(filter));
     ClickHouseQuery query("");
     query.bind("project", project).bind("from", from_ns).bind("to", to_ns);
-    const std::string condition = compile_filter(node, query);
+    const std::string condition = compile_filter(node, query, FilterPlace::elsewhere);
     return delete_with_evals(
         query, "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " + condition);
 }

@@ -154,8 +154,8 @@ Result<std::vector<TraceMatch>> SpanLookup::match_traces(const std::string& proj
                                             ids.begin() +
                                                 static_cast<std::ptrdiff_t>(std::min(ids.size(), first + at_once)));
         ClickHouseQuery query("");
-        const std::string is_evaluated = compile_filter(evaluated, query);
-        const std::string is_match = compile_filter(matches, query);
+        const std::string is_evaluated = compile_filter(evaluated, query, FilterPlace::elsewhere);
+        const std::string is_match = compile_filter(matches, query, FilterPlace::elsewhere);
         const std::string of_traces = " WHERE project = {project:String} AND trace_id IN {ids:Array(String)}";
         query.sql = "SELECT toString(trace_id), count(), countIf(" + is_evaluated + "), countIf((" + is_evaluated +
                     ") AND (" + is_match + ")) FROM hone.spans" + of_traces +
@@ -175,6 +175,38 @@ Result<std::vector<TraceMatch>> SpanLookup::match_traces(const std::string& proj
         }
     }
     return all;
+}
+
+Result<std::vector<PromptUse>> SpanLookup::prompt_uses(const std::vector<std::string>& projects,
+                                                       const std::vector<std::string>& versions, int64_t since_ns,
+                                                       int64_t limit) {
+    std::vector<PromptUse> uses;
+    if (projects.empty() || versions.empty()) return uses;
+    const std::string named = "attribute_index['prompt.id']",
+                      templated = "attribute_index['llm.prompt_template.version']";
+    const std::string is_use = named + " IN {ids:Array(String)}";
+    ClickHouseQuery query(with_projects(
+        "SELECT toString(project) AS place, toString(trace_id), if(" + is_use + ", " + named + ", " + templated +
+            ") AS version, argMax(name, start_ns), count(), max(start_ns) AS last FROM "
+            "hone.spans WHERE project IN {projects} AND start_ns >= {since:Int64} AND (" +
+            is_use + " OR " + templated +
+            " IN {ids:Array(String)}) GROUP BY place, trace_id, version ORDER BY last "
+            "DESC LIMIT " +
+            std::to_string(limit) + " FORMAT RowBinary",
+        projects));
+    query.bind("ids", versions).bind("since", since_ns).set("max_query_size", "100000000");
+    query.deadline = patience;
+    const std::string bytes = TRY(m_engine.query(query));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        PromptUse& use = uses.emplace_back();
+        use.project = reader.text();
+        use.trace_id = reader.text();
+        use.version = reader.text();
+        use.name = reader.text();
+        use.spans = static_cast<int64_t>(reader.number<uint64_t>());
+        use.last_ns = reader.number<int64_t>();
+    }
+    return uses;
 }
 
 Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,

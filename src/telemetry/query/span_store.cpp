@@ -44,9 +44,9 @@ constexpr std::tuple skeleton_columns{
     BinaryColumn{"tool_name", &SpanRow::tool_name},
     BinaryColumn{"exception_type", &SpanRow::exception_type},
     BinaryColumn{"documents", &SpanRow::documents},
+    BinaryColumn{"otel_kind", &SpanRow::otel_kind},
 };
 constexpr std::tuple payload_columns{
-    BinaryColumn{"otel_kind", &SpanPayload::otel_kind},
     BinaryColumn{"version", &SpanPayload::version},
     BinaryColumn{"finish_reason", &SpanPayload::finish_reason},
     BinaryColumn{"exception_message", &SpanPayload::exception_message},

@@ -52,6 +52,7 @@ struct SpanRow {
     std::string tool_name;
     std::string exception_type;
     uint32_t documents = 0;
+    uint8_t otel_kind = 0; // OTLP's number
 };
 
 struct ListSpans {
@@ -76,7 +77,6 @@ struct TraceSkeleton {
 // Everything about one span.
 struct SpanPayload {
     SpanRow row;
-    uint8_t otel_kind = 0;
     std::string version;
     std::string finish_reason;
     std::string exception_message;

@@ -76,31 +76,53 @@ Result<> add_failures(ClickHouse& engine, const Scope& scope, const std::vector<
     return {};
 }
 
-} // namespace
+// The span that a trace begins with, where its root belongs to a program that sends no spans here.
+std::string first_spans() {
+    return "AND (trace_id, span_id) IN (SELECT trace_id, argMin(span_id, (start_ns, -duration_ns))" +
+           std::string(of_traces) + "GROUP BY trace_id) ";
+}
 
-Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scope,
-                                           const std::vector<std::string>& trace_ids) {
-    std::map<std::string, TraceText> found;
+struct FoundTexts {
+    std::map<std::string, TraceText> texts;      // by trace
+    std::map<std::string, std::string> failures; // what the root says about its failure
+};
+
+// Texts of the spans that `which` selects, one of each trace.
+Result<> read_root_texts(ClickHouse& engine, const Scope& scope, const std::vector<std::string>& trace_ids,
+                         const std::string& which, FoundTexts& found) {
+    if (trace_ids.empty()) return {};
     const std::string roots = TRY(
         engine.query(trace_texts_query(scope, trace_ids,
                                        "toString(name), status = 'error', substring(status_message, 1, 4000), " +
                                            std::string(trace_text_columns) + title_columns() + std::string(of_traces) +
-                                           "AND parent_id = '' ORDER BY start_ns LIMIT 1 BY trace_id FORMAT "
-                                           "RowBinary")));
-    std::map<std::string, std::string> failures;
+                                           which + "ORDER BY start_ns LIMIT 1 BY trace_id FORMAT RowBinary")));
     for (BinaryReader reader(roots); !reader.at_end();) {
         TraceText text;
         text.trace_id = reader.bytes(32);
         const std::string name(reader.text());
         text.has_failed = reader.number<uint8_t>() != 0;
-        failures[text.trace_id] = reader.text();
+        found.failures[text.trace_id] = reader.text();
         text.input = shown_words(reader.text(), "user");
         text.output = shown_words(reader.text(), "assistant");
         // Of a failed root the reason is more use than the state that it returned.
         if (text.has_failed && text.output.starts_with('{')) text.output.clear();
         text.title = title_of(reader, name);
-        found[text.trace_id] = std::move(text);
+        found.texts[text.trace_id] = std::move(text);
     }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scope,
+                                           const std::vector<std::string>& trace_ids) {
+    FoundTexts all;
+    auto& [found, failures] = all;
+    TRY(read_root_texts(engine, scope, trace_ids, "AND parent_id = '' ", all));
+    std::vector<std::string> rootless;
+    for (const std::string& id : trace_ids)
+        if (!found.contains(id)) rootless.push_back(id);
+    TRY(read_root_texts(engine, scope, rootless, first_spans(), all));
     std::vector<std::string> silent;
     for (const std::string& id : trace_ids)
         if (const auto place = found.find(id);

@@ -53,6 +53,18 @@ TEST_CASE("a root without words shows those of the first and the last model call
     CHECK(text.output == "It is on its way.");
 }
 
+TEST_CASE("a trace whose root is in a program that sends no spans is described by its first span") {
+    const std::string agent = text_attribute("openinference.span.kind", "AGENT");
+    fixture().send_json("texts",
+                        request({{7, 2, 1, base_ns + 1, 10, "chat", llm_kind, 0},
+                                 {7, 1, 50, base_ns, 1000, "interaction", agent + "," + words("Why?", "So."), 0},
+                                 {7, 3, 1, base_ns, 10, "prepare", words("no", "no"), 0}}));
+    const TraceText text = text_of_trace("texts", 7);
+    CHECK(text.title == "interaction");
+    CHECK(text.input == "Why?");
+    CHECK(text.output == "So.");
+}
+
 TEST_CASE("the name that an application gives to a call of the AI SDK is the title") {
     fixture().send_json("texts", request({{3, 1, 0, base_ns, 1000, "ai.generateText",
                                            text_attribute("ai.operationId", "ai.generateText") + "," +

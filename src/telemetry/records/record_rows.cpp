@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/messages/names.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/names.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
 #include "telemetry/span/conversation.h"
 
 #include "base/text.h"
-#include "telemetry/media/message_media.h"
+#include "telemetry/messages/message_json.h"
+#include "telemetry/messages/message_media.h"
+#include "telemetry/messages/names.h"
 #include "telemetry/span/attribute_json.h"
 #include "telemetry/span/convention.h"
-#include "telemetry/span/message_json.h"
-#include "telemetry/span/names.h"
 
 #include <algorithm>
 #include <charconv>

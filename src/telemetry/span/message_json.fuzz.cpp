@@ -1,8 +1,9 @@
 // Any text as JSON of a convention: messages show something and are bounded, token counts never add up to less than
 // nothing, names have one spelling.
-#include "telemetry/span/message_json.h"
+#include "telemetry/messages/message_json.h"
 
-#include "telemetry/span/names.h"
+#include "telemetry/messages/names.h"
+#include "telemetry/span/conversation.h"
 #include "telemetry/span/usage_json.h"
 
 #include <cstdlib>
@@ -21,6 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_tool_definitions(text);
     unwrap_tool_result(text);
     read_system_text(text);
+    read_tool_of_result(text);
+    if (read_documents(text).size() > 4096) std::abort();
     if (to_buckets(read_usage_json(AttributeJson(text))).total() < 0) std::abort();
     if (const auto name = provider_name(text); provider_name(name) != name) std::abort();
     if (const auto name = role_name(text); role_name(name) != name) std::abort();

@@ -3,11 +3,11 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/messages/message_json.h"
+#include "telemetry/messages/names.h"
 #include "telemetry/span/attribute_json.h"
 #include "telemetry/span/convention.h"
 #include "telemetry/span/conversation.h"
-#include "telemetry/span/message_json.h"
-#include "telemetry/span/names.h"
 #include "telemetry/span/usage.h"
 
 #include <algorithm>
@@ -319,6 +319,15 @@ void complete_names(Draft& draft) {
     span.tool_name = without_quotes(span.tool_name);
 }
 
+// Instrumentations of models and agents: what they send without a kind is a step of an agent or an event of one.
+bool is_agent_scope(std::string_view scope) {
+    for (const std::string_view start :
+         {"openinference.", "@arizeai/openinference", "@traceloop/", "traceloop.", "langfuse", "langsmith", "mlflow.",
+          "@mastra/", "@voltagent/", "genkit", "gcp.vertex.agent", "pydantic-ai", "autogen", "com.anthropic."})
+        if (scope.starts_with(start)) return true;
+    return false;
+}
+
 // Some instrumentations make a span of each event of a call: those are no calls of their own.
 void correct_kind(Draft& draft) {
     Span& span = draft.span;
@@ -328,6 +337,7 @@ void correct_kind(Draft& draft) {
     if (span.kind == SpanKind::llm && is_bare && !span.parent_id.empty() && span.status != otlp::StatusCode::error &&
         (span.input.empty() || span.output.empty()))
         span.kind = SpanKind::chain;
+    if (span.kind == SpanKind::unknown && is_agent_scope(draft.scope)) span.kind = SpanKind::chain;
 }
 
 void set_usage(Draft& draft, const Prices& prices) {

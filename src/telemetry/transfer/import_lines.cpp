@@ -195,7 +195,7 @@ Result<ImportElement> read_span_line(std::string_view json) {
     span.row.name = text_of(object, "name");
     uint64_t otel_kind = 0;
     if (object.at_key("otel_kind").get(otel_kind) == simdjson::SUCCESS)
-        span.otel_kind = static_cast<uint8_t>(std::min<uint64_t>(otel_kind, 255));
+        span.row.otel_kind = static_cast<uint8_t>(std::min<uint64_t>(otel_kind, 255));
     int64_t duration = 0;
     if (object.at_key("start_ns").get(span.row.start_ns) == simdjson::SUCCESS) { // as tables have it
         if (object.at_key("duration_ns").get(duration) == simdjson::SUCCESS) span.row.duration_ns = duration;

@@ -199,7 +199,7 @@ void append_span_line(std::string& out, const SpanPayload& span) {
     text("span_id", row.span_id);
     text("parent_id", row.parent_id);
     text("name", row.name);
-    json("otel_kind", std::to_string(span.otel_kind));
+    json("otel_kind", std::to_string(row.otel_kind));
     text("start_time", to_text(from_ns(row.start_ns)));
     text("end_time", to_text(from_ns(row.start_ns + row.duration_ns)));
     text("status", name_of(row.status));

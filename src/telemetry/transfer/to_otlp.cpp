@@ -144,7 +144,7 @@ Result<otlp::Batch> to_otlp(const std::vector<SpanPayload>& spans) {
         span.span_id = TRY(raw_id(payload.row.span_id, batch));
         span.parent_span_id = TRY(raw_id(payload.row.parent_id, batch));
         span.name = batch.keep(payload.row.name);
-        span.kind = payload.otel_kind;
+        span.kind = payload.row.otel_kind;
         span.start_ns = static_cast<uint64_t>(payload.row.start_ns);
         span.end_ns = static_cast<uint64_t>(payload.row.start_ns + payload.row.duration_ns);
         span.status = payload.row.status;

@@ -12,6 +12,17 @@ json::Value tree_of(const std::string& text) {
     return tree.ok() ? std::move(tree).value() : json::Value(text);
 }
 
+namespace {
+
+// Frameworks whose agents are actors record each message: what agents do is in the other spans.
+bool is_message(const telemetry::SpanRow& row) {
+    constexpr uint8_t producer = 4, consumer = 5; // OTLP's numbers
+    return (row.otel_kind == producer || row.otel_kind == consumer) &&
+           (row.kind == telemetry::SpanKind::chain || row.kind == telemetry::SpanKind::unknown);
+}
+
+} // namespace
+
 SpanRow view_of(const telemetry::SpanRow& row) {
     SpanRow view;
     view.trace_id = row.trace_id;
@@ -34,6 +45,7 @@ SpanRow view_of(const telemetry::SpanRow& row) {
     view.session_id = row.chat_session;
     view.tool_name = row.tool_name;
     view.exception_type = row.exception_type;
+    view.is_message = is_message(row);
     return view;
 }
 

@@ -64,6 +64,7 @@ struct SpanRow {
     std::string session_id;
     std::string tool_name;
     std::string exception_type;
+    bool is_message = false;
     static constexpr std::tuple fields{
         Field{"trace_id", &SpanRow::trace_id, "32 hexadecimal digits."},
         Field{"span_id", &SpanRow::span_id, "16 hexadecimal digits."},
@@ -84,6 +85,9 @@ struct SpanRow {
         Field{"session_id", &SpanRow::session_id, "The chat session."},
         Field{"tool_name", &SpanRow::tool_name, ""},
         Field{"exception_type", &SpanRow::exception_type, ""},
+        Field{"is_message", &SpanRow::is_message,
+              "It sends or receives a message between parts of the application (OpenTelemetry's kinds producer and "
+              "consumer) and is no step of an agent."},
     };
 };
 

@@ -10,6 +10,7 @@ import {
   slowest_path,
   unfolded_to,
   visible_spans,
+  without_messages,
 } from "./span_tree";
 
 function span(
@@ -39,6 +40,7 @@ function span(
     session_id: "",
     tool_name: "",
     exception_type: "",
+    is_message: false,
     ...more,
   };
 }
@@ -118,4 +120,33 @@ test("axis marks are round and few", () => {
   expect(axis_marks(1_000, 5)).toEqual([0, 200, 400, 600, 800, 1000]);
   expect(axis_marks(3_700_000, 5)).toEqual([0, 1_000_000, 2_000_000, 3_000_000]);
   expect(axis_marks(0, 5)).toEqual([0]);
+});
+
+test("messages are left out, and what is below them belongs to the span above", () => {
+  const message = { is_message: true };
+  const rows = [
+    span("run", "", 0, 1000),
+    span("create", "run", 10, 1, message),
+    span("process", "create", 20, 900, message),
+    span("agent", "process", 30, 800),
+    span("lost", "process", 40, 10, { ...message, status: "error" }),
+    span("alone", "gone", 50, 10, message),
+    span("below", "alone", 60, 5),
+  ];
+  const left = without_messages(rows);
+  expect(left.map((row) => [row.span_id, row.parent_id])).toEqual([
+    ["run", ""],
+    ["agent", "run"],
+    ["lost", "run"],
+    ["below", "gone"],
+  ]);
+  expect(rows[3]?.parent_id).toBe("process");
+});
+
+test("a trace of messages alone shows them, and messages in a circle are left out", () => {
+  const message = { is_message: true };
+  const all = [span("a", "", 0, 1, message), span("b", "a", 1, 1, message)];
+  expect(without_messages(all)).toBe(all);
+  const circle = [span("a", "b", 0, 1, message), span("b", "a", 1, 1, message), span("c", "a", 2, 1)];
+  expect(without_messages(circle).map((row) => [row.span_id, row.parent_id])).toEqual([["c", ""]]);
 });

@@ -107,6 +107,28 @@ export function build_tree(rows: SpanRow[]): SpanTree {
   return { spans, duration, depth, errors, index_of };
 }
 
+/**
+ * The spans without messages between parts of the application; a span below a message belongs to the nearest span above
+ * that is left. Failed messages stay, and all of them where nothing else would be left.
+ */
+export function without_messages(rows: SpanRow[]): SpanRow[] {
+  const hidden = new Map<string, string>();
+  for (const row of rows) if (row.is_message && row.status !== "error") hidden.set(row.span_id, row.parent_id);
+  if (hidden.size === 0 || hidden.size === rows.length) return rows;
+  const above = (id: string) => {
+    const passed = new Set<string>(); // ids from outside may form a circle
+    let at = id;
+    for (let next = hidden.get(at); next !== undefined && !passed.has(at); next = hidden.get(at)) {
+      passed.add(at);
+      at = next;
+    }
+    return hidden.has(at) ? "" : at;
+  };
+  return rows
+    .filter((row) => !hidden.has(row.span_id))
+    .map((row) => (hidden.has(row.parent_id) ? { ...row, parent_id: above(row.parent_id) } : row));
+}
+
 /** Indexes of the rows to show: everything that is not below a collapsed span. */
 export function visible_spans(tree: SpanTree, folded: ReadonlySet<string>): number[] {
   const shown: number[] = [];

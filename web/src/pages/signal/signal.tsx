@@ -53,6 +53,7 @@ const most_hours = 2160;
 /** The last scan with its cost, and the time of the next one. */
 function ScanLine({ view }: { view: SignalView }) {
   const scan = view.last_scan;
+  const not_scanned = view.enabled ? "The first scan is running" : "Not scanned yet";
   return (
     <>
       {scan ? (
@@ -65,7 +66,7 @@ function ScanLine({ view }: { view: SignalView }) {
           {view.readings && `, readings ${money(view.readings.cost_micro_usd_per_1000_traces)} per 1,000 traces`}
         </>
       ) : (
-        "The first scan is running"
+        not_scanned
       )}
       {view.next_scan_at && (
         <>
@@ -230,7 +231,7 @@ const columns = (project: string): Column<Issue>[] => [
     wide: true,
     cell: (issue) => (
       <span class="trend" title={`${growth_text(issue.growth)} compared to the previous period`}>
-        <Trend issue={issue} /> {growth_text(issue.growth)}
+        <Trend issue={issue} /> {growth_text(issue.growth).replace("unchanged", "")}
       </span>
     ),
   },
@@ -380,8 +381,11 @@ function headline(issues: Issue[] | undefined): string {
 export function SignalPage({ params }: { params: Params }) {
   const project = use_project(params);
   const view = use_signal(project.data);
-  const issues = use_issues(view.data?.enabled ? project.data : undefined);
-  const on = project.data && view.data?.enabled;
+  const issues = use_issues(project.data);
+  const is_off = view.data !== undefined && !view.data.enabled;
+  // Issues that a person or a worker reported, or that a scan by hand found, are there without it.
+  const has_list = !is_off || ((issues.data?.length ?? 0) > 0 && query.value.get("turn_on") !== "1");
+  const on = project.data && view.data && has_list;
   return (
     <div class="page list-page">
       <PageHeader
@@ -396,7 +400,7 @@ export function SignalPage({ params }: { params: Params }) {
         }
       >
         {on && can("issue_write") && <ScanButton project={project.data as Project} />}
-        {on && can("automation_write") && (
+        {on && !is_off && can("automation_write") && (
           <button type="button" onClick={() => set_query({ settings: "1" })}>
             <Icon name="settings" /> Settings
           </button>
@@ -407,11 +411,15 @@ export function SignalPage({ params }: { params: Params }) {
           <Data load={view} retry={() => void reload(signal_key(known))}>
             {(settings) => (
               <>
-                {settings.enabled ? (
-                  <SignalOn project={known} view={settings} />
-                ) : (
-                  <SwitchOn project={known} view={settings} />
+                {is_off && has_list && (
+                  <Note icon="info">
+                    Signal is off: this project is not scanned on a schedule.{" "}
+                    <button type="button" class="quiet" onClick={() => set_query({ turn_on: "1" })}>
+                      Turn on…
+                    </button>
+                  </Note>
                 )}
+                {has_list ? <SignalOn project={known} view={settings} /> : <SwitchOn project={known} view={settings} />}
                 {query.value.get("settings") === "1" && <SignalDialog project={known} view={settings} />}
                 {query.value.get("scans") === "1" && <ScansDialog project={known} view={settings} />}
               </>

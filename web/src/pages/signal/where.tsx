@@ -5,7 +5,7 @@ import { api, segment } from "../../api";
 import type { Example, Issue, Project, TraceSkeleton } from "../../api_types";
 import { plural, span_duration } from "../../lib/format/number";
 import { rows_around } from "../../lib/view/origin";
-import { build_tree, type TreeSpan } from "../../lib/view/span_tree";
+import { build_tree, type TreeSpan, without_messages } from "../../lib/view/span_tree";
 import { use_load } from "../../load";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
@@ -75,7 +75,8 @@ function Waterfall({ example, project }: { example: Example; project: Project })
   );
   const view = useMemo(() => {
     if (!load.data || load.data.spans.length === 0) return null;
-    const tree = build_tree(load.data.spans);
+    const steps = without_messages(load.data.spans);
+    const tree = build_tree(steps.some((span) => span.span_id === example.span_id) ? steps : load.data.spans);
     const origin = tree.index_of.get(example.span_id) ?? -1;
     return { tree, origin, rows: rows_around(tree, Math.max(origin, 0), most_rows) };
   }, [load.data, example]);

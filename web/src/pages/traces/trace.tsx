@@ -18,6 +18,7 @@ import {
   slowest_path,
   unfolded_to,
   visible_spans,
+  without_messages,
 } from "../../lib/view/span_tree";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
@@ -32,6 +33,7 @@ import { navigate, query, set_query } from "../../router";
 import { chat_session_page, trace_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route, use_project } from "../projects/data";
+import { QuickLabels } from "../queues/quick_labels";
 import { AskButton } from "../runs/ask";
 import { EvalSummary, use_span_evals } from "./evals";
 import { SpanPanel, use_settled } from "./span";
@@ -39,7 +41,7 @@ import { neighbours_of } from "./trace_order";
 import { trace_as_markdown } from "./trace_text";
 import { TraceTree } from "./tree";
 
-function Summary({ tree, project }: { tree: SpanTree; project: string }) {
+function Summary({ tree, project, spans }: { tree: SpanTree; project: string; spans: number }) {
   const root = tree.spans[0]?.span;
   if (!root) return null;
   let tokens = 0;
@@ -56,7 +58,7 @@ function Summary({ tree, project }: { tree: SpanTree; project: string }) {
       <span title={`${exact_count(tree.duration)} ns`}>
         <Icon name="clock" /> {span_duration(tree.duration)}
       </span>
-      <span>{plural(tree.spans.length, "span")}</span>
+      <span>{plural(spans, "span")}</span>
       {tokens > 0 && <span title={exact_count(tokens)}>{short_count(tokens)} tokens</span>}
       {cost > 0 && <span title={`$${Number((cost / 1e6).toFixed(9))}`}>{money(cost)}</span>}
       <Time time={root.start_time} />
@@ -115,12 +117,13 @@ interface TraceActionsProps {
   project: { id: string; name: string };
   trace: string;
   tree: SpanTree;
+  /** All of them, also those that the tree leaves out. */
+  spans: number;
 }
 
 /** Actions on the whole trace. */
-function TraceActions({ project, trace, tree }: TraceActionsProps) {
+function TraceActions({ project, trace, tree, spans }: TraceActionsProps) {
   const [deleting, set_deleting] = useState(false);
-  const spans = tree.spans.length;
   const address = `${window.location.origin}${trace_page(project.name, trace)}`;
   const copied = (text: string, done: string) => () => void copy_text(text).then((ok) => ok && toast_done(done));
   const items: MenuItem[] = [
@@ -231,7 +234,14 @@ function use_payload_matches(project: { id: string }, tree: SpanTree, text: stri
   return load.data ?? no_matches;
 }
 
-function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: string } }) {
+interface TreeProps {
+  tree: SpanTree;
+  project: { id: string; name: string };
+  /** Spans of messages that can be left out; null when there are none. */
+  messages: { count: number; shown: boolean; toggle: () => void } | null;
+}
+
+function Tree({ tree, project, messages }: TreeProps) {
   const [folded, set_folded] = useState<ReadonlySet<string>>(new Set());
   const rows = useMemo(() => visible_spans(tree, folded), [tree, folded]);
   const slowest = useMemo(() => slowest_path(tree), [tree]);
@@ -305,6 +315,7 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
     { keys: "n", title: "Next search match", group, run: () => to_match(1) },
     { keys: "N", title: "Previous search match", group, run: () => to_match(-1) },
     { keys: "s", title: "Go to the end of the slowest path", group, run: to_slowest },
+    ...(messages ? [{ keys: "m", title: "Show or hide message spans", group, run: messages.toggle }] : []),
     { keys: "0", title: "Expand all", group, run: () => level(0) },
     ...[1, 2, 3, 4, 5].map((levels) => ({
       keys: String(levels),
@@ -326,6 +337,17 @@ function Tree({ tree, project }: { tree: SpanTree; project: { id: string; name: 
             Slowest path <kbd>s</kbd>
           </button>
           <span class="spring" />
+          {messages && (
+            <button
+              type="button"
+              class="quiet"
+              aria-pressed={messages.shown}
+              title="Messages between parts of the application (OpenTelemetry's kinds producer and consumer)"
+              onClick={messages.toggle}
+            >
+              {messages.shown ? "Hide" : "Show"} {plural(messages.count, "message span")} <kbd>m</kbd>
+            </button>
+          )}
           <label class="levels">
             Levels
             <select
@@ -375,21 +397,36 @@ export function TracePage({ params }: { params: Params }) {
     api.get<TraceSkeleton>(project_route(project.data, `traces/${segment(trace)}/skeleton`), {}, signal),
   );
   const skeleton = load.data;
-  const tree = useMemo(() => skeleton && build_tree(skeleton.spans), [skeleton]);
+  const [messages_shown, set_messages_shown] = useState(false);
+  const steps = useMemo(() => skeleton && without_messages(skeleton.spans), [skeleton]);
+  const messages = skeleton && steps ? skeleton.spans.length - steps.length : 0;
+  // A link to a message shows it.
+  const named = query.value.get("span");
+  const is_named_hidden = named !== null && messages > 0 && !steps?.some((span) => span.span_id === named);
+  const with_messages = messages_shown || is_named_hidden;
+  const tree = useMemo(
+    () => skeleton && steps && build_tree(with_messages ? skeleton.spans : steps),
+    [skeleton, steps, with_messages],
+  );
+  const toggle_messages = () => {
+    if (with_messages && is_named_hidden) set_query({ span: null }, { replace: true });
+    set_messages_shown(!with_messages);
+  };
   const missing = load.error?.status === 404 || tree?.spans.length === 0;
   const name = params.project ?? "";
   return (
     <div class="trace-page">
       <header class="trace-head">
         <h1>{tree?.spans[0]?.span.name || (missing ? "Not found" : "Trace")}</h1>
-        {tree && <Summary tree={tree} project={name} />}
+        {tree && <Summary tree={tree} project={name} spans={skeleton?.spans.length ?? 0} />}
         {tree && id && !missing && (
           <div class="trace-actions">
+            <QuickLabels project={{ id }} trace={trace} />
             <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
             <AskButton project={name} about={[{ kind: "trace", value: trace }]} quiet />
             <AddToDatasetButton project={{ id }} sources={{ kind: "traces", ids: [trace] }} quiet />
             <Neighbours project={name} trace={trace} />
-            <TraceActions project={{ id, name }} trace={trace} tree={tree} />
+            <TraceActions project={{ id, name }} trace={trace} tree={tree} spans={skeleton?.spans.length ?? 0} />
           </div>
         )}
       </header>
@@ -411,7 +448,13 @@ export function TracePage({ params }: { params: Params }) {
         </Empty>
       ) : (
         <Data load={{ ...load, loading: load.loading, data: tree }} retry={() => void reload(key)}>
-          {(built) => <Tree tree={built} project={{ id: id ?? "", name }} />}
+          {(built) => (
+            <Tree
+              tree={built}
+              project={{ id: id ?? "", name }}
+              messages={messages > 0 ? { count: messages, shown: with_messages, toggle: toggle_messages } : null}
+            />
+          )}
         </Data>
       )}
     </div>

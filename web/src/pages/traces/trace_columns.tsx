@@ -169,7 +169,7 @@ export function trace_columns(
 /** The beginning of a text, in one line. */
 function Preview({ text }: { text: string }) {
   return (
-    <span class="preview soft" title={text.slice(0, 500)}>
+    <span class="trace-text soft" title={text.slice(0, 500)}>
       {text.slice(0, 200)}
     </span>
   );

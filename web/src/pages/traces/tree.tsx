@@ -44,6 +44,10 @@ interface RowProps {
   on_fold: (index: number) => void;
 }
 
+/** "chat gpt-4o-mini" of the model "gpt-4o-mini-2024-07-18". */
+const names_model = ({ name, model }: { name: string; model: string }) =>
+  model !== "" && name.split(/[\s/]+/).some((word) => word.length >= 4 && model.startsWith(word));
+
 /** Drawn again only when its properties change: scrolling moves rows but does not change them. */
 function Row(props: RowProps) {
   const { node, row_index, chosen, slow, match, is_folded, evals } = props;
@@ -57,7 +61,7 @@ function draw_row(props: RowProps) {
   const total = Math.max(tree.duration, 1);
   const left = (100 * node.start) / total;
   const width = (100 * span.duration_ns) / total;
-  const detail = span.model || (span.name.includes(span.tool_name) ? "" : span.tool_name);
+  const detail = names_model(span) ? "" : span.model || (span.name.includes(span.tool_name) ? "" : span.tool_name);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the page's keys move, fold and open
     <div
