@@ -1,10 +1,12 @@
 #include "api/api.h"
 
+#include "access/accounts/agent_keys.h"
 #include "api/core/drop_in.h"
 #include "api/mcp/mcp.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "crypto/crypto.h"
+#include "identity/identity.h"
 #include "net/http/url.h"
 #include "otlp/encode.h"
 #include "run/run_services.h"
@@ -16,6 +18,9 @@ namespace hone::api {
 
 namespace {
 
+// Previews of files that workers made are frames of this server, in a sandbox of their own.
+constexpr const char* frames_of_previews = "; frame-src 'self'";
+
 constexpr std::string_view bearer = "Bearer ";
 
 bool is_parameter(std::string_view segment) {
@@ -26,9 +31,12 @@ bool is_safe(std::string_view method) {
     return method == "GET" || method == "HEAD";
 }
 
+constexpr std::string_view agent_endpoint = "/mcp";
+
 bool is_api(std::string_view path) {
     return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/mcp" ||
-           path == "/arize_phoenix_version" || path.starts_with("/api/v1/");
+           path == "/arize_phoenix_version" || path.starts_with("/api/v1/") || path.starts_with("/oauth/") ||
+           path.starts_with("/.well-known/oauth-");
 }
 
 bool is_health(std::string_view path) {
@@ -170,7 +178,7 @@ net::Response Api::handle(net::Request&& request) {
     if (!is_api(request.path)) {
         if (!is_safe(request.method)) return with_headers(reading_only("only GET and HEAD here; the API is under /v1"));
         if (auto file = m_ui.serve(request)) {
-            net::add_security_headers(*file, net::ui_content_security_policy);
+            net::add_security_headers(*file, std::string(net::ui_content_security_policy) + frames_of_previews);
             return std::move(*file);
         }
         return with_headers(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))));
@@ -181,6 +189,10 @@ net::Response Api::handle(net::Request&& request) {
     const Duration start = m_services.clock.steady();
     net::Response response = respond(request, match);
     response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
+    // Where an agent without a token finds the authorization server.
+    if (response.status == 401 && m_routes[match.route].path == agent_endpoint)
+        if (const std::string place = m_services.identities.agents.resource_metadata_url(); !place.empty())
+            response.set_header("WWW-Authenticate", "Bearer realm=\"hone\", resource_metadata=\"" + place + "\"");
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return with_headers(std::move(response));
 }
@@ -267,7 +279,11 @@ Result<access::Caller> Api::authenticate(const net::RequestHead& head, const Rou
     if (const auto value = head.header("Authorization"); !value.empty()) {
         if (value.size() <= bearer.size() || !equals_ignoring_case(value.substr(0, bearer.size()), bearer))
             return unauthorized("Authorization must be `Bearer <api key>`");
-        return m_services.access.keys.authenticate(trim(value.substr(bearer.size())), head.peer, head.id);
+        const std::string_view token = trim(value.substr(bearer.size()));
+        // Elsewhere the token of an agent is no key: it is for this endpoint alone.
+        if (route.path == agent_endpoint && access::is_agent_token(token))
+            return m_services.identities.agents.authenticate(token, head.peer, head.id);
+        return m_services.access.keys.authenticate(token, head.peer, head.id);
     }
     if (const std::string token = head.cookie("hone_session"); !token.empty())
         return m_services.access.logins.authenticate(token, head.peer, head.id);

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "api/families/drop_in/langsmith.examples.test.h"
+#include "api/families/evaluate/calibrations.examples.test.h"
 #include "api/families/evaluate/dataset_schema.examples.test.h"
 #include "api/families/evaluate/dataset_sources.examples.test.h"
+#include "api/families/evaluate/eval_tasks.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
 #include "api/families/evaluate/playground.examples.test.h"
 #include "api/families/evaluate/proposals.examples.test.h"
+#include "api/families/evaluate/queues.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -19,8 +22,11 @@
 #include "api/families/loop/notices.examples.test.h"
 #include "api/families/loop/presets.examples.test.h"
 #include "api/families/loop/pull_requests.examples.test.h"
+#include "api/families/loop/replays.examples.test.h"
 #include "api/families/loop/repos.examples.test.h"
 #include "api/families/loop/reviews.examples.test.h"
+#include "api/families/loop/run_files.examples.test.h"
+#include "api/families/loop/run_records.examples.test.h"
 #include "api/families/loop/runs.examples.test.h"
 #include "api/families/loop/skills.examples.test.h"
 #include "api/families/phoenix/phoenix_annotation_configs.examples.test.h"
@@ -34,15 +40,18 @@
 #include "api/families/phoenix/phoenix_span_queries.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
+#include "api/families/team/agents.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
 #include "api/families/team/budgets.examples.test.h"
 #include "api/families/team/keys.examples.test.h"
 #include "api/families/team/projects.examples.test.h"
+#include "api/families/team/roles.examples.test.h"
 #include "api/families/team/server.examples.test.h"
 #include "api/families/team/sessions.examples.test.h"
 #include "api/families/team/sign_on.examples.test.h"
 #include "api/families/team/space_policies.examples.test.h"
 #include "api/families/team/spaces.examples.test.h"
+#include "api/families/team/storage.examples.test.h"
 #include "api/families/traces/doctor.examples.test.h"
 #include "api/families/traces/evals.examples.test.h"
 #include "api/families/traces/logs.examples.test.h"
@@ -65,13 +74,16 @@ inline const std::vector<Example> examples = [] {
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
              sessions_examples,
              sign_on_examples,
+             agents_examples,
              spaces_examples,
+             roles_examples,
              budgets_examples,
              space_policies_examples,
              projects_examples,
              keys_examples,
              audit_examples,
              server_examples,
+             storage_examples,
              traces_examples,
              transfer_examples,
              tail_examples,
@@ -92,12 +104,17 @@ inline const std::vector<Example> examples = [] {
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
              dataset_schema_examples,
+             eval_tasks_examples,
              experiment_tasks_examples,
              playground_examples,
              proposals_examples,
+             queues_examples,
+             calibrations_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,
+             run_records_examples,
+             run_files_examples,
              artifacts_examples,
              mcp_examples,
              skills_examples,
@@ -111,6 +128,7 @@ inline const std::vector<Example> examples = [] {
              evaluators_examples,
              repos_examples,
              reviews_examples,
+             replays_examples,
              pull_requests_examples,
              records_examples,
              langsmith_examples,

@@ -13,6 +13,8 @@
 #include "monitor/monitors.h"
 #include "notice/sender.h"
 #include "run/outputs/outputs.h"
+#include "run/storage/storage.h"
+#include "signal/replay/fix_replays.h"
 #include "signal/signal.h"
 #include "skill/skills.h"
 #include "telemetry/spans.h"
@@ -78,6 +80,7 @@ struct ServiceSet {
                 .run = runs,
                 .review = reviews,
                 .outputs = outputs,
+                .storage = storage,
                 .skills = skills,
                 .vault = vault,
                 .usage = ledger,
@@ -89,6 +92,7 @@ struct ServiceSet {
                 .destinations = destinations,
                 .sender = sender,
                 .signal = signal,
+                .fix_replays = fix_replays,
                 .evaluate = evaluate,
                 .repos = catalog,
                 .forge_hooks = forge_hooks};
@@ -114,6 +118,7 @@ struct ServiceSet {
     forge::Hooks forge_hooks{database, access, vault, repos};
     run::ReviewServices reviews{database, clock, access, runs};
     run::Outputs outputs{runs, reviews};
+    run::Storage storage{{database, clock, access, runs.artifacts, runs.uploads, policies, folder}};
     broker::UsageLedger ledger{database};
     broker::Budgets budgets{database, ledger, access.audit, clock};
     automation::Automations automations{database, clock, access, runs.presets, *master_keys};
@@ -127,6 +132,8 @@ struct ServiceSet {
     evaluate::Evaluate evaluate{database, clock, access};
     signal::Signal signal{
         {database, clock, access, runs.runs, runs.presets, runs.artifacts, telemetry.get(), &notices, &automations}};
+    signal::FixReplays fix_replays{{database, clock, access, evaluate, signal.evaluators, signal.issues, runs.artifacts,
+                                    reviews.branches, reviews, &spans}};
 };
 
 } // namespace hone::api::testing

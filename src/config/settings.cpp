@@ -149,6 +149,33 @@ constexpr Setting list[] = {
         "run_default_tokens",
         "Token budget of a run when neither its settings nor the policy of its space name a budget. 0: none.", 0,
         1LL << 50),
+    text<&Config::keep_runs>("keep_runs",
+                             "Ended runs that are kept, with transcripts and artifacts: `age=180d count=20000` (count: "
+                             "of each space), or `none` to keep all. Runs with an open review, an open pull request or "
+                             "a kept artifact stay.",
+                             "LIMITS"),
+    text<&Config::keep_workspaces>(
+        "keep_workspaces",
+        "Workspaces of ended runs that are kept for follow-ups: age, count, bytes (`20g`, or `15%` of the disk).",
+        "LIMITS"),
+    text<&Config::keep_layers>("keep_layers", "Prepared layers that are kept, counted from their last use.", "LIMITS"),
+    text<&Config::keep_images>(
+        "keep_images", "Images that are kept, counted from their last use. Those that a preset names stay.", "LIMITS"),
+    text<&Config::keep_quarantines>(
+        "keep_quarantines", "Pushed branches of ended runs that are kept. Those in review or in a pull request stay.",
+        "LIMITS"),
+    text<&Config::keep_mirrors>(
+        "keep_mirrors",
+        "Mirrors of repositories that are kept, counted from their last fetch. A removed one is "
+        "fetched again when it is needed.",
+        "LIMITS"),
+    text<&Config::keep_uploads>(
+        "keep_uploads", "Files that people gave to runs, kept for a rerun. Those that no run has go after a day.",
+        "LIMITS"),
+    text<&Config::keep_artifacts>(
+        "keep_artifacts",
+        "Reviewed artifacts that are kept, besides those that go with their run; twice the bytes are never exceeded.",
+        "LIMITS"),
     text<&Config::evaluator_packages_dir>("evaluator_packages_dir",
                                           "Folder with packages that the code of evaluators can name: files for pip, "
                                           "and for npm as `npm pack` writes them. "
@@ -168,6 +195,36 @@ constexpr Setting list[] = {
     text<&Config::egress_no_proxy>(
         "egress_no_proxy",
         "Hosts that are reached without egress_proxy, with all names below them, separated by commas.", "LIST"),
+    text<&Config::packages_npm>(
+        "packages_npm",
+        "npm registry that sandbox.packages opens as `npm`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_pypi>(
+        "packages_pypi",
+        "Python package index that sandbox.packages opens as `pypi`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_debian>(
+        "packages_debian",
+        "Debian archive that sandbox.packages opens as `debian`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_crates>(
+        "packages_crates",
+        "Rust crate registry that sandbox.packages opens as `crates`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_go>(
+        "packages_go",
+        "Go module proxy that sandbox.packages opens as `go`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_maven>(
+        "packages_maven",
+        "Maven repository that sandbox.packages opens as `maven`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
     bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest mirror of a repository.", 1 << 20, 1LL << 40),
     bytes<&Config::git_push_bytes>("git_push_bytes", "Largest push of a worker.", 1 << 16, 1LL << 33),
     number<&Config::git_push_objects>("git_push_objects", "Most objects (files, folders, commits) in one push.", 1,

@@ -5,6 +5,7 @@
 #include "sandbox/image/tree.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -302,8 +303,48 @@ Result<std::vector<Ref>> Mirrors::refs(const RepoId& id) const {
     return parse_packed_refs(TRY(read_file(file, largest_ref_list)));
 }
 
+// Out of sight in one step: half a mirror must not be found by a fetch. What a killed server leaves in tmp/ is removed
+// when the next one starts.
+Result<std::string> Mirrors::set_aside(const RepoId& id) const {
+    TRY(make_directories(m_options.directory + "/tmp", 0700));
+    std::string aside = m_options.directory + "/tmp/removed-" + make_ulid(m_clock.now());
+    if (::rename(path(id).c_str(), aside.c_str()) != 0 && errno != ENOENT)
+        return system_error("remove the mirror", errno);
+    return aside;
+}
+
 Result<> Mirrors::remove(const RepoId& id) {
-    return sandbox::remove_tree(path(id));
+    return sandbox::remove_tree(TRY(set_aside(id)));
+}
+
+Result<std::vector<Mirrors::Stored>> Mirrors::stored() const {
+    const auto registered = TRY(m_repos.mirror_uses());
+    std::vector<Stored> all;
+    for (const std::string& name : names_in(m_options.directory)) {
+        if (!name.ends_with(".git")) continue;
+        auto id = parse_id<RepoTag>(name.substr(0, name.size() - 4));
+        if (!id.ok()) continue;
+        Stored one{id.value(), size_of_packs(path(id.value())), false, is_fetching(id.value()), {}};
+        if (const auto use = registered.find(one.id); use != registered.end()) {
+            one.is_registered = true;
+            one.is_needed = one.is_needed || use->second.has_runs;
+            one.used = use->second.used;
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+Result<bool> Mirrors::discard(const RepoId& id) {
+    std::string aside;
+    {
+        const Lock lock(m_mutex); // no fetch begins meanwhile
+        if (const auto found = m_fetches.find(id); found != m_fetches.end() && !found->second->finished) return false;
+        if (!TRY(m_repos.forget_mirror(id))) return false;
+        aside = TRY(set_aside(id));
+    }
+    TRY(sandbox::remove_tree(aside));
+    return true;
 }
 
 } // namespace hone::forge

@@ -53,12 +53,25 @@ public:
     std::string path(const RepoId& id) const { return m_options.directory + "/" + id.text() + ".git"; }
     Result<> remove(const RepoId& id);
 
+    // --- for the collection of old data ---
+    struct Stored {
+        RepoId id;
+        int64_t bytes = 0;
+        bool is_registered = false; // false: its repository was deleted
+        bool is_needed = false;     // a run has cloned it, or it is being fetched
+        Time used{};                // the last fetch
+    };
+    Result<std::vector<Stored>> stored() const;
+    // A registered one is fetched again when a run needs it. False: it is needed by now.
+    Result<bool> discard(const RepoId& id);
+
 private:
     struct Fetch {
         bool finished = false;
         std::optional<Error> error;
         std::jthread thread;
     };
+    Result<std::string> set_aside(const RepoId& id) const;
     std::shared_ptr<Fetch> start_fetch(const RepoId& id);
     void run_fetch(const RepoId& id, const std::shared_ptr<Fetch>& running);
     Result<> fetch_once(const Repo& repo);

@@ -346,6 +346,35 @@ Result<> Repos::fetched(const RepoId& id, const Fetched& fetched) {
     return {};
 }
 
+Result<std::map<std::string, int64_t>> Repos::bytes_by_space() const {
+    std::map<std::string, int64_t> bytes;
+    for (const auto& row :
+         TRY(m_database.query("SELECT space_id, CAST(SUM(bytes) AS BIGINT) FROM repos GROUP BY space_id")))
+        bytes[row.text(0)] = row.integer(1);
+    return bytes;
+}
+
+Result<std::map<RepoId, Repos::MirrorUse>> Repos::mirror_uses() const {
+    const auto rows = TRY(m_database.query(
+        "SELECT r.id, COALESCE(r.fetched_at, r.created_at), CASE WHEN EXISTS (SELECT 1 FROM run_repos u WHERE "
+        "u.repo_id = r.id) THEN 1 ELSE 0 END FROM repos r"));
+    std::map<RepoId, MirrorUse> uses;
+    for (const auto& row : rows) uses[row.id<RepoTag>(0)] = {row.time(1), row.integer(2) != 0};
+    return uses;
+}
+
+Result<bool> Repos::forget_mirror(const RepoId& id) {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<bool> {
+        const auto used = TRY(transaction.query("SELECT 1 FROM run_repos WHERE repo_id = ? LIMIT 1", id));
+        const auto known = TRY(transaction.query("SELECT 1 FROM repos WHERE id = ?", id));
+        if (!used.empty() && !known.empty()) return false;
+        TRY(transaction.execute("UPDATE repos SET state = ?, head_ref = '', refs = 0, bytes = 0, fetched_at = NULL, "
+                                "error = '', notes = '' WHERE id = ?",
+                                name_of(MirrorState::created), id));
+        return true;
+    });
+}
+
 Result<> Repos::fetch_failed(const RepoId& id, const std::string& why) {
     std::string error = repair_utf8(truncate_utf8(why, longest_error));
     std::erase(error, '\0');

@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "skill/skills.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -161,7 +162,18 @@ public:
     // other spaces that were fetched at least once.
     Result<std::vector<std::string>> guarded_urls(const access::SpaceId& space) const;
 
+    // Of all mirrors, by the ids of their spaces.
+    Result<std::map<std::string, int64_t>> bytes_by_space() const;
+
     Result<> fetched(const RepoId& id, const Fetched& fetched);
+    struct MirrorUse {
+        Time used{};           // the last fetch, or when it was registered
+        bool has_runs = false; // a run stands on it
+    };
+    Result<std::map<RepoId, MirrorUse>> mirror_uses() const;
+    // Nothing is fetched: the next run that needs it fetches all of it. False: a run stands on it. A repository that is
+    // not registered has nothing to forget.
+    Result<bool> forget_mirror(const RepoId& id);
     Result<> fetch_failed(const RepoId& id, const std::string& why);
 
     Result<access::Page<PushedBranch>> branches(const access::Caller& caller, const RepoId& id,

@@ -36,11 +36,13 @@ constexpr std::tuple artifact_columns{
     sql::Column{"comment", &Artifact::comment},
     sql::Column{"reviewed_at", &Artifact::reviewed_at},
     sql::Column{"applied_at", &Artifact::applied_at},
+    sql::Column{"kept_by", &Artifact::kept_by},
     sql::Column{"created_at", &Artifact::created_at},
 };
 const std::string select_artifact = "SELECT " + sql::names(artifact_columns) + " FROM artifacts";
 // Content without a row may be in the middle of being saved.
 constexpr auto sweep_age = std::chrono::hours(1);
+constexpr auto deletion_age = std::chrono::minutes(1);
 
 Artifact artifact_of(const sql::Row& row) {
     return sql::read<Artifact>(artifact_columns, row);
@@ -175,6 +177,11 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
         if (static_cast<int64_t>(sums.front().real(1)) + made.bytes > m_caps.run_bytes)
             return too_large(
                 fmt::format("the artifacts of a run have at most {} MiB together", m_caps.run_bytes >> 20));
+        const auto all = TRY(transaction.query("SELECT COALESCE(SUM(bytes), 0) FROM artifacts"));
+        if (static_cast<int64_t>(all.front().real(0)) + made.bytes > m_caps.all_bytes)
+            return too_large(fmt::format("the artifacts of this installation have at most {} MiB together: review or "
+                                         "delete some",
+                                         m_caps.all_bytes >> 20));
         const ArtifactId saved = same.empty() ? made.id : same.front().id<ArtifactTag>(0);
         if (!same.empty()) {
             TRY(transaction.execute(
@@ -225,6 +232,15 @@ Result<Page<Artifact>> Artifacts::list(const Caller& caller, const SpaceId& spac
 Result<std::string> Artifacts::content(const Artifact& artifact) const {
     if (artifact.digest.empty()) return conflict("the content of " + artifact.name + " is being made");
     return content_of(artifact.digest);
+}
+
+Result<std::map<std::string, int64_t>> Artifacts::bytes_by_space() const {
+    std::map<std::string, int64_t> bytes;
+    for (const auto& row :
+         TRY(m_database.query("SELECT a.space_id, CAST(SUM(a.bytes) AS BIGINT) FROM (SELECT DISTINCT space_id, "
+                              "digest, bytes FROM artifacts) a GROUP BY a.space_id")))
+        bytes[row.text(0)] = row.integer(1);
+    return bytes;
 }
 
 Result<std::string> Artifacts::keep_content(std::string_view content) {
@@ -320,8 +336,54 @@ Result<> Artifacts::applied(const ArtifactId& id) {
     return {};
 }
 
-Result<int64_t> Artifacts::sweep() {
-    int64_t removed = 0;
+Result<Artifact> Artifacts::keep(const Caller& caller, const ArtifactId& id, bool kept) {
+    const Artifact artifact = TRY(find(caller, id, Permission::artifact_review));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE artifacts SET kept_by = ? WHERE id = ?",
+                                kept ? std::optional(caller.name) : std::nullopt, id));
+        return m_access.audit.record(transaction, caller,
+                                     {kept ? "artifact_keep" : "artifact_release",
+                                      artifact.space_id,
+                                      id.text(),
+                                      {{"run", artifact.run_id}, {"name", artifact.name}}});
+    }));
+    return find(Caller::system(), id);
+}
+
+Result<> Artifacts::remove(const Caller& caller, const ArtifactId& id) {
+    const Artifact artifact = TRY(find(caller, id, Permission::trace_delete));
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto open = TRY(transaction.query(
+            "SELECT 1 FROM pull_requests WHERE artifact_id = ? AND state IN ('queued', 'pushed', 'open')", id));
+        if (!open.empty()) return conflict("its pull request is open: merge, close or withdraw the pull request first");
+        if (TRY(transaction.execute("DELETE FROM artifacts WHERE id = ?", id)) == 0)
+            return not_found("artifact " + id.text());
+        return m_access.audit.record(transaction, caller,
+                                     {"artifact_delete",
+                                      artifact.space_id,
+                                      id.text(),
+                                      {{"run", artifact.run_id}, {"name", artifact.name}, {"bytes", artifact.bytes}}});
+    }));
+    // A worker may be saving the same content right now: what was written a moment ago is left to the sweep.
+    std::error_code failed;
+    const std::filesystem::path file = artifact.digest.empty() ? std::string() : path(artifact.digest);
+    const auto written = std::filesystem::last_write_time(file, failed);
+    const bool is_recent = !failed && std::filesystem::file_time_type::clock::now() - written < deletion_age;
+    if (!failed && !is_recent && !TRY(is_named(artifact.digest))) std::filesystem::remove(file, failed);
+    return {};
+}
+
+Result<bool> Artifacts::is_named(const std::string& digest) const {
+    return !TRY(m_database.query(
+                    "SELECT 1 FROM artifacts WHERE digest = ? UNION ALL SELECT 1 FROM review_revisions WHERE "
+                    "diff_digest = ? UNION ALL SELECT 1 FROM review_revisions WHERE patch_digest = ? "
+                    "UNION ALL SELECT 1 FROM label_publications WHERE digest = ?",
+                    digest, digest, digest, digest))
+                .empty();
+}
+
+Result<Artifacts::Swept> Artifacts::sweep() {
+    Swept swept;
     std::error_code failed;
     const auto now = std::filesystem::file_time_type::clock::now();
     std::vector<std::filesystem::path> old;
@@ -329,17 +391,13 @@ Result<int64_t> Artifacts::sweep() {
          at.increment(failed))
         if (at->is_regular_file(failed) && now - at->last_write_time(failed) > sweep_age) old.push_back(at->path());
     for (const auto& file : old) {
-        const std::string digest = file.filename().string();
-        const auto named = TRY(m_database.query(
-            "SELECT 1 FROM artifacts WHERE digest = ? UNION ALL SELECT 1 FROM review_revisions WHERE diff_digest = ? "
-            "UNION ALL SELECT 1 FROM review_revisions WHERE patch_digest = ? "
-            "UNION ALL SELECT 1 FROM label_publications WHERE digest = ?",
-            digest, digest, digest, digest));
-        if (!named.empty()) continue;
-        std::filesystem::remove(file, failed);
-        removed += 1;
+        if (TRY(is_named(file.filename().string()))) continue;
+        const auto bytes = std::filesystem::file_size(file, failed);
+        if (!std::filesystem::remove(file, failed)) continue;
+        swept.bytes += static_cast<int64_t>(bytes);
+        swept.removed += 1;
     }
-    return removed;
+    return swept;
 }
 
 Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, Time since, int64_t limit) {

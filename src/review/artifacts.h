@@ -7,6 +7,7 @@
 #include "base/fields.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct Artifact {
     std::string comment;
     std::optional<Time> reviewed_at;
     std::optional<Time> applied_at;
+    std::optional<std::string> kept_by;
     Time created_at{};
     static constexpr std::tuple fields{
         Field{"id", &Artifact::id, "Id."},
@@ -65,6 +67,7 @@ struct Artifact {
         Field{"reviewed_at", &Artifact::reviewed_at, "Time of the review."},
         Field{"applied_at", &Artifact::applied_at,
               "Time at which the approval took effect, for kinds that have an effect."},
+        Field{"kept_by", &Artifact::kept_by, "Name of the person who keeps it: it does not expire."},
         Field{"created_at", &Artifact::created_at, "Time at which it was saved last."},
     };
 };
@@ -100,6 +103,7 @@ struct Caps {
     int64_t bytes = int64_t{25} << 20;      // of one
     int64_t count = 200;                    // of one run
     int64_t run_bytes = int64_t{250} << 20; // of all of one run
+    int64_t all_bytes = INT64_MAX;          // of all of the installation
 };
 
 class Artifacts {
@@ -112,6 +116,9 @@ public:
           m_directory(data_directory + "/artifacts"),
           m_caps(caps) {}
 
+    // Of the whole installation; before requests come.
+    void set_all_bytes(int64_t most) { m_caps.all_bytes = most; }
+
     // By the run's worker. Saving the same name again replaces it and requests a new review; one that was approved by
     // a person stays as it is.
     Result<Artifact> save(const NewArtifact& wanted);
@@ -122,6 +129,8 @@ public:
     Result<Artifact> find(const access::Caller& caller, const ArtifactId& id,
                           access::Permission permission = access::Permission::run_read) const;
     Result<std::string> content(const Artifact& artifact) const;
+    // Of all spaces, by their ids; a content that several artifacts of a space have counts once.
+    Result<std::map<std::string, int64_t>> bytes_by_space() const;
 
     // Contents by themselves: diffs and patches of branches. The digest must be named by a row within the hour.
     Result<std::string> keep_content(std::string_view content);
@@ -149,17 +158,27 @@ public:
     Error changed_since(const Artifact& now, const std::string& reviewed, const std::string& previous) const;
     // The approval took effect.
     Result<> applied(const ArtifactId& id);
-    // Deletes contents that no artifact names any more; by a background duty. Returns how many.
-    Result<int64_t> sweep();
+    // Whether it stays until a person decides otherwise.
+    Result<Artifact> keep(const access::Caller& caller, const ArtifactId& id, bool kept);
+    // With its content, comments and decisions. conflict while its pull request is open.
+    Result<> remove(const access::Caller& caller, const ArtifactId& id);
+
+    struct Swept {
+        int64_t removed = 0;
+        int64_t bytes = 0;
+    };
+    // Deletes contents that no artifact names any more; by a background duty.
+    Result<Swept> sweep();
 
 private:
     std::string path(const std::string& digest) const;
+    Result<bool> is_named(const std::string& digest) const;
 
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;
     const std::string m_directory;
-    const Caps m_caps;
+    Caps m_caps;
 };
 
 // Artifacts of all spaces that wait for a review and were saved at or after `since`, oldest first; for notices.

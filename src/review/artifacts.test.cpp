@@ -134,7 +134,7 @@ TEST_CASE("a damaged content is detected, a content without a row is deleted") {
         const Artifact other = must(desk.artifacts.save(desk.file("b", "other")));
         must(world.database.execute("DELETE FROM artifacts WHERE id = ?", made.id));
         std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
-        CHECK(must(desk.artifacts.sweep()) == 1);
+        CHECK(must(desk.artifacts.sweep()).removed == 1);
         CHECK(must(desk.artifacts.content(other)) == "other");
     });
 }

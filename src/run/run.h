@@ -42,6 +42,16 @@ struct ClonedRepo {
     };
 };
 
+// What a pinned rerun must have again; it is checked before the harness starts.
+struct Pins {
+    Defaulted<std::string> harness_version;
+    Defaulted<std::vector<std::string>> skills;
+    static constexpr std::tuple fields{
+        Field{"harness_version", &Pins::harness_version, "Version of the harness's program; empty: it has none."},
+        Field{"skills", &Pins::skills, "Skills and versions."},
+    };
+};
+
 // Everything a run was made of, so that it can be checked and started again. Names of secrets, never values.
 struct Manifest {
     std::optional<PresetId> preset;
@@ -60,6 +70,7 @@ struct Manifest {
     std::optional<Time> data_to;
     std::optional<json::Value> trigger{};
     std::optional<Budget> automation_budget{};
+    std::optional<Pins> pins{};
     static constexpr std::tuple fields{
         Field{"preset", &Manifest::preset, "Id of the preset, if the run has one."},
         Field{"preset_name", &Manifest::preset_name, "Name of the preset at that time."},
@@ -74,10 +85,11 @@ struct Manifest {
         Field{"secrets", &Manifest::secrets, "Names of the secrets available through the broker."},
         Field{"secret_env_of", &Manifest::secret_env_of,
               "Preset or run that owns the values of sandbox.secret_env; empty: none."},
-        Field{"data_from", &Manifest::data_from, "Oldest span of the project at the start."},
-        Field{"data_to", &Manifest::data_to, "Newest span of the project at the start."},
+        Field{"data_from", &Manifest::data_from, "The run is about spans that started at or after this time."},
+        Field{"data_to", &Manifest::data_to, "The run is about spans that started before this time."},
         Field{"trigger", &Manifest::trigger, "Values of the trigger; in the sandbox as /hone/trigger.json."},
         Field{"automation_budget", &Manifest::automation_budget, "Budget of all runs of the automation per day."},
+        Field{"pins", &Manifest::pins, "Of a pinned rerun: versions that it must have."},
     };
 };
 
@@ -97,12 +109,15 @@ struct Run {
     std::string started_by;
     int64_t priority = 0;
     int64_t turns = 0;
+    int64_t steps = 0;
     int64_t last_event = 0;
     harness::Usage usage;
     std::optional<int64_t> cost_micro_usd;
     std::optional<RunId> from_run;
     std::string trace_id;
     bool takes_follow_ups = false;
+    std::optional<Time> workspace_removed_at;
+    std::optional<std::string> kept_by;
     Time created_at{};
     std::optional<Time> started_at;
     std::optional<Time> ended_at;
@@ -122,12 +137,16 @@ struct Run {
         Field{"started_by", &Run::started_by, "E-mail address, key or automation."},
         Field{"priority", &Run::priority, "Runs with a higher priority start first."},
         Field{"turns", &Run::turns, "Number of turns."},
+        Field{"steps", &Run::steps, "Number of tool calls."},
         Field{"last_event", &Run::last_event, "Sequence number of its newest event."},
-        Field{"usage", &Run::usage, "Tokens as the gateway counted them."},
+        Field{"usage", &Run::usage, "Tokens as the gateway counted them, also while it runs."},
         Field{"cost_micro_usd", &Run::cost_micro_usd, "Cost; null when a model's price is unknown."},
         Field{"from_run", &Run::from_run, "Run it repeats or was forked from."},
         Field{"trace_id", &Run::trace_id, "Its trace in the project hone-runs."},
         Field{"takes_follow_ups", &Run::takes_follow_ups, "Whether it accepts a follow-up now."},
+        Field{"workspace_removed_at", &Run::workspace_removed_at,
+              "Time at which its workspace expired; it takes no follow-ups since."},
+        Field{"kept_by", &Run::kept_by, "Name of the person who keeps it: it does not expire."},
         Field{"created_at", &Run::created_at, "Time of creation."},
         Field{"started_at", &Run::started_at, "Time at which its first sandbox was created."},
         Field{"ended_at", &Run::ended_at, "Time at which it ended."},

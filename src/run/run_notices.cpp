@@ -22,7 +22,7 @@ Result<> RunNotices::find(notice::Notices& notices, Time since) {
 }
 
 Result<> RunNotices::find_ended_runs(notice::Notices& notices, Time since) {
-    for (const Run& run : TRY(runs_ended_since(m_database, since, m_clock.now(), most_per_scan))) {
+    for (const Run& run : TRY(runs_ended_since(m_database, since, most_per_scan))) {
         notice::Notice notice;
         notice.space = run.space_id;
         notice.project = run.project_id;

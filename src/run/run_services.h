@@ -2,7 +2,9 @@
 #pragma once
 
 #include "review/artifacts.h"
+#include "run/build_network.h"
 #include "run/egress.h"
+#include "run/files/run_files.h"
 #include "run/harness_store.h"
 #include "run/runs.h"
 #include "run/settings/presets.h"
@@ -16,18 +18,25 @@ struct RunServices {
         : transcript(database, clock),
           policies(space_policies),
           presets(database, clock, access.audit, check),
+          uploads(database, clock, data_directory),
           runs(database, clock, access, presets, check, transcript),
           egress(database, access.audit),
           artifacts(database, clock, access, data_directory),
-          harnesses(data_directory) {}
+          harnesses(data_directory),
+          files(database, clock, runs, uploads, data_directory) {
+        runs.set_uploads(uploads);
+    }
 
     Transcript transcript;
     SpacePolicies& policies;
     Presets presets;
+    Uploads uploads;
     Runs runs;
     Egress egress;
     review::Artifacts artifacts;
     HarnessStore harnesses;
+    const BuildNetworks* build_networks = nullptr; // null: nothing is built or verified with a network
+    RunFiles files;
 };
 
 } // namespace hone::run

@@ -74,6 +74,7 @@ Result<std::optional<RunId>> RunStore::claim(const std::string& server, const Pl
         TRY(transaction.execute("UPDATE runs SET server = ?, wish = '', sandbox_id = NULL, sandbox_command = NULL, "
                                 "spool_offset = 0, started_at = COALESCE(started_at, ?) WHERE id = ?",
                                 server, now, id));
+        TRY(transaction.execute("UPDATE run_files SET server = ? WHERE run_id = ?", server, id));
         RunEvent event;
         event.state = State::preparing;
         event.text = "Preparing.";
@@ -133,7 +134,7 @@ Result<RunRecord> RunStore::read(const RunId& id) const {
     if (rows.empty()) return not_found("run " + id.text());
     const sql::Row row = rows.front();
     RunRecord record = TRY(sql::read<RunRecord>(record_columns, row, run_width()));
-    record.run = run_of(row, m_clock.now());
+    record.run = run_of(row);
     return record;
 }
 
@@ -167,8 +168,9 @@ Result<> RunStore::progress(const RunId& id, std::vector<RunEvent> events, int64
         for (RunEvent& event : copy)
             if (event.turn == 0) event.turn = rows.front().integer(0);
         TRY(m_transcript.append(transaction, id, copy));
-        TRY(transaction.execute("UPDATE runs SET spool_offset = ?, harness_session = ? WHERE id = ?", spool_offset,
-                                harness_session, id));
+        const auto steps = std::ranges::count(copy, harness::EventKind::tool_call, &RunEvent::kind);
+        TRY(transaction.execute("UPDATE runs SET spool_offset = ?, harness_session = ?, steps = steps + ? WHERE id = ?",
+                                spool_offset, harness_session, static_cast<int64_t>(steps), id));
         return {};
     }));
     if (!events.empty()) m_transcript.announce(id);

@@ -4,8 +4,8 @@
 #include "access/project_list.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "harness/catalog.h"
-#include "run/settings/secret_env.h"
+#include "run/files/uploads.h"
+#include "run/new_run.h"
 #include "run/state_change.h"
 #include "sql/columns.h"
 
@@ -33,6 +33,7 @@ constexpr std::tuple run_columns{
     sql::Column{"started_by_name", &Run::started_by},
     sql::Column{"priority", &Run::priority},
     sql::Column{"turns", &Run::turns},
+    sql::Column{"steps", &Run::steps},
     sql::Column{"last_event", &Run::last_event},
     sql::Column{"input_tokens", sql::in(&Run::usage, &harness::Usage::input)},
     sql::Column{"cache_read_tokens", sql::in(&Run::usage, &harness::Usage::cache_read)},
@@ -42,6 +43,8 @@ constexpr std::tuple run_columns{
     sql::Column{"cost_micro_usd", &Run::cost_micro_usd},
     sql::Column{"from_run", &Run::from_run},
     sql::Column{"trace_id", &Run::trace_id},
+    sql::Column{"workspace_removed_at", &Run::workspace_removed_at},
+    sql::Column{"kept_by", &Run::kept_by},
     sql::Column{"created_at", &Run::created_at},
     sql::Column{"started_at", &Run::started_at},
     sql::Column{"ended_at", &Run::ended_at},
@@ -56,6 +59,20 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
+std::string window_text(bool is_given, const Manifest& manifest) {
+    if (!is_given || !manifest.data_to) return {};
+    const std::string from = manifest.data_from ? " from " + to_text(*manifest.data_from) : "";
+    return "\n\nUse only data" + from + " until " + to_text(*manifest.data_to) + ".";
+}
+
+// For LIKE with the escape character \.
+std::string title_pattern(std::string_view part) {
+    std::string pattern = "%";
+    for (const char c : lowercase_ascii(part))
+        pattern += (c == '%' || c == '_' || c == '\\' ? "\\" : "") + std::string(1, c);
+    return pattern + "%";
+}
+
 // Who the run's key will stand for: a user, a service key, or Signal; and the key that limits it.
 json::Object rights_of(const Caller& caller, const SpaceId& space) {
     json::Object rights;
@@ -68,15 +85,14 @@ json::Object rights_of(const Caller& caller, const SpaceId& space) {
     return rights;
 }
 
-// Whether all messages of a run are of this person, as far as its rights say.
+} // namespace
+
 bool is_only_of(const json::Value& rights, const Caller& caller) {
     if (!rights.is_object() || rights.get_object().contains(rights_shared) || caller.user.empty()) return false;
     const json::Value* user = rights.get_object().if_contains("user");
     return user != nullptr && user->is_string() && std::string_view(user->get_string()) == caller.user.text();
 }
 
-// With a message of another person in its conversation, a run is no longer its starter's alone: it keeps its run key,
-// and loses the key of its starter's hone skill. In the transaction of the message, so that the worker never has both.
 Result<> note_author(sql::Transaction& transaction, const Caller& caller, const RunId& id) {
     const auto rows = TRY(transaction.query("SELECT rights FROM runs WHERE id = ?", id));
     if (rows.empty()) return not_found("run " + id.text());
@@ -87,8 +103,6 @@ Result<> note_author(sql::Transaction& transaction, const Caller& caller, const 
     return {};
 }
 
-} // namespace
-
 std::string select_run(std::string_view more) {
     return "SELECT " + sql::names(run_columns) + std::string(more.empty() ? "" : ", ") + std::string(more) +
            " FROM runs";
@@ -98,9 +112,9 @@ size_t run_width() {
     return sql::width(run_columns);
 }
 
-Run run_of(const sql::Row& row, Time now) {
+Run run_of(const sql::Row& row) {
     Run run = sql::read<Run>(run_columns, row);
-    run.takes_follow_ups = !is_over(run.state) || (run.ended_at && now - *run.ended_at < follow_up_window);
+    run.takes_follow_ups = !is_over(run.state) || !run.workspace_removed_at;
     return run;
 }
 
@@ -122,27 +136,13 @@ Result<std::map<RunId, std::string>> run_titles(sql::Database& database, std::sp
     return titles;
 }
 
-Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, Time now, int64_t limit) {
+Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, int64_t limit) {
     const auto rows =
         TRY(database.query(select_run() + " WHERE ended_at >= ? ORDER BY ended_at LIMIT ?", since, limit));
     std::vector<Run> runs;
-    for (const auto& row : rows) runs.push_back(run_of(row, now));
+    for (const auto& row : rows) runs.push_back(run_of(row));
     return runs;
 }
-
-// A run to be.
-struct Runs::New {
-    access::Project project;
-    Manifest manifest;
-    std::string title;
-    int64_t priority = 0;
-    std::optional<RunId> from_run{};
-    std::optional<RunId> fork_of{};
-    std::string harness_session{}; // of a fork: what it continues
-    bool is_shared = false;        // of a fork: other people may have written what it continues
-    const AutomationStart* automation = nullptr;
-    std::shared_ptr<const SecretValues> secrets{}; // of settings that came with the request; shared: a New is copied
-};
 
 Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartRun& wanted) {
     return insert(caller, TRY(new_run(caller, space, wanted)));
@@ -187,6 +187,15 @@ Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, cons
     made.manifest.prompt = wanted.prompt;
     if (wanted.title) made.title = TRY(access::checked_name("title", *wanted.title));
     made.priority = wanted.priority;
+    made.files = *wanted.files;
+    if (wanted.data_from && wanted.data_to && *wanted.data_from >= *wanted.data_to)
+        return invalid("data_from must be before data_to");
+    made.manifest.data_from = wanted.data_from;
+    made.manifest.data_to = wanted.data_to;
+    made.has_window = wanted.data_from || wanted.data_to;
+    auto& skills = made.manifest.settings.skills.value;
+    for (const std::string& skill : *wanted.skills)
+        if (std::find(skills.begin(), skills.end(), skill) == skills.end()) skills.push_back(skill);
     return made;
 }
 
@@ -202,6 +211,7 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     const bool has_secrets = !manifest.settings.sandbox.value.secret_env.value.empty();
     if (wanted.secrets && has_secrets) manifest.secret_env_of = id.text();
     const Time now = m_clock.now();
+    if (!manifest.data_to) manifest.data_to = now;
     const std::string title = wanted.title.empty() ? title_of(manifest.prompt) : wanted.title;
     const std::string trace_id = to_hex(crypto::random_bytes(16));
     // A fork's volume is copied under its own name before its sandbox starts.
@@ -224,14 +234,17 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
             manifest.settings.harness, *manifest.settings.model, json::write(manifest), name_of(State::queued),
             by ? by->id : caller.actor(), starter, json::print(rights), wanted.priority, wanted.from_run,
             wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
+        TRY(transaction.execute("INSERT INTO run_files (run_id, space_id, thread, trace_id) VALUES (?, ?, ?, ?)", id,
+                                wanted.project.space_id, thread, trace_id));
+        const std::string prompt = manifest.prompt + window_text(wanted.has_window, manifest) +
+                                   TRY(take_files(transaction, caller, wanted, id));
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
         said.turn = 1;
-        said.text = manifest.prompt;
+        said.text = prompt;
         said.author = starter;
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
-        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq,
-                                manifest.prompt));
+        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq, prompt));
         if (wanted.secrets)
             TRY(store_secrets(transaction, m_vault, wanted.project.space_id, id.text(), manifest.settings,
                               *wanted.secrets));
@@ -249,6 +262,19 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     return find(Caller::system(), id);
 }
 
+// The part of the prompt about the files.
+Result<std::string> Runs::take_files(sql::Transaction& transaction, const Caller& caller, const New& wanted,
+                                     const RunId& id) const {
+    if (wanted.files.empty() && !wanted.files_of) return std::string();
+    if (m_uploads == nullptr) return unavailable("this server stores no uploads");
+    if (wanted.files_of) TRY(m_uploads->copy(transaction, *wanted.files_of, id));
+    TRY(m_uploads->attach(transaction, caller, wanted.project.space_id, id, wanted.files));
+    std::string list;
+    for (const auto& row : TRY(transaction.query("SELECT path, bytes FROM uploads WHERE run_id = ? ORDER BY id", id)))
+        list += "\n- " + row.text(0) + " (" + std::to_string(row.integer(1)) + " bytes)";
+    return list.empty() ? list : "\n\nFiles that were uploaded for you are in /workspace:" + list;
+}
+
 void Runs::notify(const RunId& run) const {
     m_transcript.announce(run);
     if (m_listener != nullptr) m_listener->run_changed(run);
@@ -258,7 +284,7 @@ Result<Run> Runs::find(const Caller& caller, const RunId& id, Permission permiss
     if (caller.is_guest()) return unauthorized("log in, or send an API key as `Authorization: Bearer …`");
     const auto rows = TRY(m_database.query(select_run() + " WHERE id = ?", id));
     if (rows.empty()) return not_found("run " + id.text());
-    Run run = run_of(rows.front(), m_clock.now());
+    Run run = run_of(rows.front());
     TRY(access::require_in_project(m_access.projects, caller, run.space_id, run.project_id, permission,
                                    "run " + id.text()));
     return run;
@@ -272,10 +298,16 @@ Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const R
     if (filter.automation) list.where("automation_id = ?", *filter.automation);
     if (filter.origin) list.where("origin = ?", name_of(*filter.origin));
     if (filter.after) list.where("created_at >= ?", *filter.after);
+    if (filter.before) list.where("created_at < ?", *filter.before);
+    if (filter.harness) list.where("harness = ?", *filter.harness);
+    if (filter.person) list.where("started_by_name = ?", *filter.person);
+    if (filter.title) list.where("LOWER(title) LIKE ? ESCAPE '\\'", title_pattern(*filter.title));
+    if (filter.cost_from) list.where("cost_micro_usd >= ?", *filter.cost_from);
+    if (filter.cost_to) list.where("cost_micro_usd <= ?", *filter.cost_to);
     if (!filter.states.empty()) list.where_one_of("state", filter.states);
     const auto rows = TRY(list.newest_first(m_database, page));
     std::vector<Run> runs;
-    for (const auto& row : rows) runs.push_back(run_of(row, m_clock.now()));
+    for (const auto& row : rows) runs.push_back(run_of(row));
     return access::make_page(std::move(runs), page, [](const Run& run) { return run.id.text(); });
 }
 
@@ -285,10 +317,17 @@ Result<std::map<RunId, Run>> Runs::find_all(std::span<const RunId> ids) const {
     const auto rows =
         TRY(m_database.run_query(select_run() + " WHERE id IN (" + sql::marks(ids.size()) + ")", sql::to_values(ids)));
     for (const auto& row : rows) {
-        Run run = run_of(row, m_clock.now());
+        Run run = run_of(row);
         runs.emplace(run.id, std::move(run));
     }
     return runs;
+}
+
+Result<std::vector<KeptThread>> Runs::kept_threads() const {
+    std::vector<KeptThread> threads;
+    for (const auto& row : TRY(m_database.query("SELECT DISTINCT space_id, thread FROM runs")))
+        threads.push_back({row.text(0), row.text(1)});
+    return threads;
 }
 
 Result<int64_t> Runs::count_live(const std::string& automation) const {
@@ -344,12 +383,12 @@ Result<Run> Runs::send_message(const Caller& caller, const RunId& id, const std:
     TRY(check_prompt("the message", text));
     const Time now = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto rows = TRY(transaction.query("SELECT state, ended_at, turns FROM runs WHERE id = ?", id));
+        const auto rows =
+            TRY(transaction.query("SELECT state, workspace_removed_at, turns FROM runs WHERE id = ?", id));
         if (rows.empty()) return not_found("run " + id.text());
         const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
-        const auto ended = rows.front().optional_time(1);
-        if (is_over(state) && ended && now - *ended >= follow_up_window)
-            return conflict("the session ended more than 30 days ago and its workspace is gone; rerun it instead");
+        if (is_over(state) && !rows.front().is_null(1))
+            return conflict("the workspace of the session has expired; rerun it instead");
         const auto waiting =
             TRY(transaction.query("SELECT COUNT(*) FROM run_inputs WHERE run_id = ? AND told_at_offset IS NULL", id));
         if (waiting.front().integer(0) >= 20)
@@ -405,43 +444,6 @@ Result<Run> Runs::interrupt(const Caller& caller, const RunId& id) {
 
 Result<Run> Runs::cancel(const Caller& caller, const RunId& id) {
     return send_command(caller, id, RunCommand::cancel);
-}
-
-Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt) {
-    const Run run = TRY(find(caller, id, Permission::run_start));
-    New made;
-    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
-    made.manifest = TRY(manifest(caller, id));
-    // What only the old run had is determined again.
-    made.manifest.harness_version = std::string();
-    made.manifest.tier = std::string();
-    made.manifest.layers.value.clear();
-    made.manifest.repos.value.clear();
-    if (prompt) made.manifest.prompt = *prompt;
-    if (!prompt) made.title = run.title;
-    made.priority = run.priority;
-    made.from_run = id;
-    return insert(caller, made);
-}
-
-Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
-    const Run run = TRY(find(caller, id, Permission::run_start));
-    TRY(find(caller, id, Permission::project_read)); // its workspace holds what its worker read
-    if (run.origin != Origin::session) return conflict("only sessions can be forked; rerun it instead");
-    if (!is_over(run.state)) return conflict("the session has not ended; cancel it or wait for its end");
-    if (!run.takes_follow_ups) return conflict("the session ended more than 30 days ago and its workspace is gone");
-    const harness::Harness* harness = harness::find(run.harness);
-    New made;
-    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
-    made.manifest = TRY(manifest(caller, id));
-    made.manifest.prompt = prompt;
-    made.from_run = id;
-    made.fork_of = id;
-    const auto rows = TRY(m_database.query("SELECT harness_session, rights FROM runs WHERE id = ?", id));
-    if (!rows.empty() && harness != nullptr && harness->resumes) made.harness_session = rows.front().text(0);
-    // The conversation that it continues may have messages of other people.
-    if (!rows.empty()) made.is_shared = !is_only_of(TRY(json::parse(rows.front().text(1))), caller);
-    return insert(caller, made);
 }
 
 } // namespace hone::run

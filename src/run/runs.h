@@ -14,6 +14,8 @@
 
 namespace hone::run {
 
+class Uploads;
+
 struct StartRun {
     std::string project;
     std::string prompt;
@@ -21,6 +23,10 @@ struct StartRun {
     std::optional<Settings> settings = {};
     std::optional<std::string> title = {};
     Defaulted<int64_t> priority = int64_t{0};
+    Defaulted<std::vector<std::string>> files = {};
+    Defaulted<std::vector<std::string>> skills = {};
+    std::optional<Time> data_from = {};
+    std::optional<Time> data_to = {};
     // Not a part of requests: of `settings` that were taken from a preset, the preset whose secret_env they use.
     std::optional<PresetId> secret_env_of = {};
     static constexpr std::tuple fields{
@@ -30,6 +36,13 @@ struct StartRun {
         Field{"settings", &StartRun::settings, "Settings of this run only; or give `preset`."},
         Field{"title", &StartRun::title, "Shown in lists; the first line of the prompt if not given."},
         Field{"priority", &StartRun::priority, "Runs with a higher priority start first; -10 to 10."},
+        Field{"files", &StartRun::files, "Ids of uploads: they are in the workspace before the first turn."},
+        Field{"skills", &StartRun::skills, "Ids of skills for this run, besides those of the preset."},
+        Field{"data_from", &StartRun::data_from,
+              "The prompt limits the worker to spans that started at or after this time."},
+        Field{
+            "data_to", &StartRun::data_to,
+            "The prompt limits the worker to spans that started before this time; the time of the start if not given."},
     };
 };
 
@@ -49,7 +62,13 @@ struct RunFilter {
     std::optional<std::string> automation{};
     std::optional<Origin> origin{};
     std::vector<State> states{};
-    std::optional<Time> after{}; // created at or after
+    std::optional<Time> after{};  // created at or after
+    std::optional<Time> before{}; // created before
+    std::optional<std::string> harness{};
+    std::optional<std::string> person{}; // as in started_by
+    std::optional<std::string> title{};  // a part of it, in any case
+    std::optional<int64_t> cost_from{};  // in millionths of a US dollar
+    std::optional<int64_t> cost_to{};
 };
 
 // Notified when a run was queued, or has a new input or command; implemented by the Dispatcher. A call is a hint: the
@@ -60,8 +79,17 @@ public:
     virtual void run_changed(const RunId& run) = 0;
 };
 
-// How long a finished session takes follow-ups: its thread volume is kept so long.
-constexpr Duration follow_up_window = std::chrono::hours(24 * 30);
+// A thread and the space that it belongs to.
+struct KeptThread {
+    std::string space;
+    std::string thread;
+};
+
+// What a person changes of a run as a record.
+struct RunChange {
+    std::optional<std::string> title{};
+    std::optional<bool> kept{};
+};
 
 class Runs {
 public:
@@ -76,6 +104,7 @@ public:
     // Once, before requests come.
     void set_listener(RunListener& listener) { m_listener = &listener; }
     void set_vault(const secret::Vault& vault) { m_vault = &vault; } // for values of sandbox.secret_env
+    void set_uploads(const Uploads& uploads) { m_uploads = &uploads; }
 
     Result<Run> start(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted);
     // The same for a trigger, with the rights of the automation's owner; takes no follow-ups.
@@ -98,10 +127,23 @@ public:
     // Ends the running turn; the session continues.
     Result<Run> interrupt(const access::Caller& caller, const RunId& id);
     Result<Run> cancel(const access::Caller& caller, const RunId& id);
-    // A new run from the manifest of another, with the versions of now; `prompt` replaces the first prompt.
-    Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt);
+    Result<Run> update(const access::Caller& caller, const RunId& id, const RunChange& change);
+    // Uploads of the caller; the worker finds them in its workspace before its next turn, or RunFiles writes them now.
+    Result<Run> attach_files(const access::Caller& caller, const RunId& id, const std::vector<std::string>& uploads);
+    // An ended one, with its transcript and artifacts; Storage deletes its files and its trace. conflict while it is
+    // live or has an open pull request.
+    Result<> remove(const access::Caller& caller, const RunId& id);
+    // A new run from the manifest of another; `prompt` replaces the first prompt. Pinned: the same commits, versions of
+    // the harness and of skills, data window and uploaded files, or it fails before its harness starts. Otherwise with
+    // what there is now.
+    enum class Versions { pinned, latest };
+    Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt,
+                      Versions versions = Versions::pinned);
     // A new session that continues a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+
+    // Threads of all spaces, also those whose volumes were removed meanwhile.
+    Result<std::vector<KeptThread>> kept_threads() const;
 
     // --- facts for the triggers that start runs, without a caller ---------------------------------------------------
     // Runs of an automation that are not over; within a transaction without the one that it has just written.
@@ -120,6 +162,8 @@ private:
     struct New;
     Result<New> new_run(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted) const;
     Result<Run> insert(const access::Caller& caller, const New& wanted);
+    Result<std::string> take_files(sql::Transaction& transaction, const access::Caller& caller, const New& wanted,
+                                   const RunId& id) const;
     Result<Run> send_command(const access::Caller& caller, const RunId& id, RunCommand command);
     void notify(const RunId& run) const;
 
@@ -131,18 +175,19 @@ private:
     Transcript& m_transcript;
     RunListener* m_listener = nullptr;
     const secret::Vault* m_vault = nullptr;
+    const Uploads* m_uploads = nullptr;
 };
 
 // "SELECT … FROM runs" with the columns that `run_of` reads; `more` are columns after them.
 std::string select_run(std::string_view more = {});
 size_t run_width(); // the position of the first of `more`
-Run run_of(const sql::Row& row, Time now);
+Run run_of(const sql::Row& row);
 
 // Those of the ids that are runs.
 Result<std::set<std::string>> existing_runs(sql::Database& database, std::span<const std::string> ids);
 // Titles by id; ids without a run are left out.
 Result<std::map<RunId, std::string>> run_titles(sql::Database& database, std::span<const RunId> ids);
 // Runs that ended at or after `since`, oldest end first; for notices.
-Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, Time now, int64_t limit);
+Result<std::vector<Run>> runs_ended_since(sql::Database& database, Time since, int64_t limit);
 
 } // namespace hone::run

@@ -216,14 +216,80 @@ TEST_CASE("a session is started, seen, talked to and cancelled by those who may"
         CHECK(outcome(shop.runs.interrupt(member, run.id)) == "conflict");
         CHECK(must(shop.runs.cancel(member, run.id)).state == State::cancelled);
         CHECK(outcome(shop.runs.cancel(member, run.id)) == "conflict");
-        // A follow-up wakes it; after 30 days nothing does.
+        // A follow-up wakes it; once its workspace has expired nothing does.
         CHECK(must(shop.runs.send_message(member, run.id, "go on")).state == State::queued);
         shop.force(run.id, State::succeeded);
-        world.clock.advance(follow_up_window);
+        must(
+            world.database.execute("UPDATE runs SET workspace_removed_at = ? WHERE id = ?", world.clock.now(), run.id));
         CHECK_FALSE(must(shop.runs.find(viewer, run.id)).takes_follow_ups);
         CHECK(outcome(shop.runs.send_message(member, run.id, "go on")) == "conflict");
         CHECK(outcome(shop.runs.fork(member, run.id, "go on")) == "conflict");
         CHECK(must(shop.runs.rerun(member, run.id, {})).from_run == run.id);
+    });
+}
+
+TEST_CASE("a rerun is pinned to commits, versions and data, unless the latest ones are wanted") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        Settings settings = Shop::settings();
+        settings.repos.value.push_back({.url = "https://git.example.com/shop", .ref = std::string("main")});
+        const Run first = must(
+            shop.runs.start(world.admin, world.space, {.project = "shop", .prompt = "look", .settings = settings}));
+        const Time began = world.clock.now();
+        Manifest manifest = must(shop.runs.manifest(world.admin, first.id));
+        CHECK(manifest.data_to == began); // the data window ends with the start
+        manifest.tier = std::string("ns");
+        manifest.harness_version = std::string("1.2.3");
+        manifest.skills = std::vector<std::string>{"skl_a@3"};
+        manifest.repos = std::vector<ClonedRepo>{{"https://git.example.com/shop", "abc123"}};
+        must(world.database.execute("UPDATE runs SET manifest = ? WHERE id = ?", json::write(manifest), first.id));
+        shop.force(first.id, State::succeeded);
+        world.clock.advance(std::chrono::hours(1));
+        const Run again = must(shop.runs.rerun(world.admin, first.id, {}));
+        const Manifest pinned = must(shop.runs.manifest(world.admin, again.id));
+        REQUIRE(pinned.pins.has_value());
+        CHECK(*pinned.pins->harness_version == "1.2.3");
+        CHECK(*pinned.pins->skills == std::vector<std::string>{"skl_a@3"});
+        CHECK(*pinned.settings.repos.value.front().ref == "abc123");
+        CHECK(pinned.data_to == began);
+        CHECK(pinned.prompt == "look");
+        CHECK(must(shop.runs.events(world.admin, again.id, 0, 1)).front().text.find("Use only data until") !=
+              std::string::npos);
+        const Run latest = must(shop.runs.rerun(world.admin, first.id, {}, Runs::Versions::latest));
+        const Manifest free = must(shop.runs.manifest(world.admin, latest.id));
+        CHECK_FALSE(free.pins.has_value());
+        CHECK(*free.settings.repos.value.front().ref == "main");
+        CHECK(free.data_to == world.clock.now());
+    });
+}
+
+TEST_CASE("runs are found by harness, person, title, cost and time") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Run cheap = shop.start(world.admin, "100% of refunds");
+        const Caller member = world.join(world.space, "member@example.com", Role::member);
+        world.clock.advance(std::chrono::hours(1));
+        const Run costly = shop.start(member, "why");
+        must(world.database.execute("UPDATE runs SET cost_micro_usd = 5000000 WHERE id = ?", costly.id));
+        const auto found = [&](const RunFilter& filter) {
+            std::string ids;
+            for (const Run& run : must(shop.runs.list(world.admin, world.space, filter, {})).data)
+                ids += run.id == cheap.id ? "cheap " : "costly ";
+            return ids;
+        };
+        CHECK(found({}) == "costly cheap ");
+        CHECK(found({.before = costly.created_at}) == "cheap ");
+        CHECK(found({.harness = "codex"}) == "");
+        CHECK(found({.harness = "command"}) == "costly cheap ");
+        CHECK(found({.person = "member@example.com"}) == "costly ");
+        CHECK(found({.title = "OF ref"}) == "cheap ");
+        CHECK(found({.title = "100%"}) == "cheap ");
+        CHECK(found({.title = "%"}) == "cheap ");
+        CHECK(found({.cost_from = 1}) == "costly ");
+        CHECK(found({.cost_to = 1}) == "");
+        must(shop.runs.update(world.admin, cheap.id, {.title = "renamed"}));
+        CHECK(found({.title = "renam"}) == "cheap ");
+        CHECK(outcome(shop.runs.update(world.admin, cheap.id, {.title = ""})) == "invalid");
     });
 }
 

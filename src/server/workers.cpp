@@ -7,17 +7,14 @@
 
 namespace hone::server {
 
-namespace {
-
 // Servers that share a database must not resume each other's runs; the name stays through restarts.
-Result<std::string> server_name(const WorkerParts& parts) {
-    if (parts.database.engine() == sql::Engine::sqlite) return std::string("local");
-    const std::string path = parts.data_directory + "/server_name";
-    if (!file_exists(path)) TRY(write_file(path, "server_" + make_ulid(parts.clock.now())));
+Result<std::string> Workers::server_name(sql::Database& database, const std::string& data_directory,
+                                         const Clock& clock) {
+    if (database.engine() == sql::Engine::sqlite) return std::string("local");
+    const std::string path = data_directory + "/server_name";
+    if (!file_exists(path)) TRY(write_file(path, "server_" + make_ulid(clock.now())));
     return read_file(path, 100);
 }
-
-} // namespace
 
 Workers::Workers(const WorkerParts& parts)
     : m_parts(parts),
@@ -38,6 +35,7 @@ Workers::Workers(const WorkerParts& parts)
 Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
     std::unique_ptr<Workers> workers(new Workers(parts));
     TRY(workers->m_prices.add(parts.price_lines));
+    workers->m_policies.set_mirrors(parts.mirrors);
     parts.skills.add_use(workers->m_skill_use);
     workers->m_services.presets.set_vault(parts.vault);
     workers->m_services.runs.set_vault(parts.vault);
@@ -48,12 +46,36 @@ Result<> Workers::start(const std::string& address) {
     TRY(start_broker(address)); // also without workers: experiments and the playground call models
     if (m_parts.provider == nullptr) return {};
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
-    m_worker_services.emplace(run::WorkerServices{
-        m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger,
-        m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
-        beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0,
-        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr, &m_policies});
-    const std::string server = TRY(server_name(m_parts));
+    m_networks.emplace(*m_broker, m_services.egress, m_skills, m_policies.mirrors(), m_parts.clock,
+                       m_parts.data_directory);
+    m_networks->remove_leftovers();
+    m_services.build_networks = &*m_networks;
+    if (m_parts.repositories != nullptr && m_parts.repositories->git() != nullptr)
+        m_setup.emplace(*m_parts.repositories->git(), *m_parts.provider, *m_store);
+    m_worker_services.emplace(
+        run::WorkerServices{m_parts.clock,
+                            m_parts.access,
+                            m_run_store,
+                            *m_parts.provider,
+                            *m_store,
+                            *m_broker,
+                            *m_gateway,
+                            m_ledger,
+                            m_skills,
+                            m_services.egress,
+                            m_spans,
+                            m_services.harnesses,
+                            m_parts.data_directory,
+                            beside_program("hone-inside"),
+                            beside_program("playbooks"),
+                            ::geteuid() == 0,
+                            m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr,
+                            &m_policies,
+                            m_setup ? &*m_setup : nullptr,
+                            &*m_networks,
+                            &m_services.uploads});
+    m_services.files.connect(*m_parts.provider, *m_store, ::geteuid() == 0);
+    const std::string server = TRY(server_name(m_parts.database, m_parts.data_directory, m_parts.clock));
     m_dispatcher = std::make_unique<run::Dispatcher>(
         run::DispatcherOptions{server, m_parts.places, m_parts.shared_places}, *m_worker_services);
     if (m_parts.shared_places != nullptr)

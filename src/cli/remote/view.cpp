@@ -162,6 +162,18 @@ Result<> show_list(const Context& context, std::string path, Query query, const 
     return {};
 }
 
+Result<> show_rows(const Context& context, const json::Value& rows, const Columns& columns, std::string_view empty) {
+    if (context.json() || !rows.is_array()) {
+        print_json(context, rows);
+        return {};
+    }
+    if (rows.get_array().empty())
+        context.console.print(std::string(empty) + "\n");
+    else
+        print_table(context, rows.get_array(), columns);
+    return {};
+}
+
 Result<> show_record(const Context& context, const json::Value& object, const Columns& columns) {
     if (context.json()) {
         print_json(context, object);

@@ -38,6 +38,8 @@ int64_t number_of(const json::Value& object, std::string_view field);
 // Fetches with --limit and --all, and shows. `empty` describes what would be here and the next command.
 Result<> show_list(const Context& context, std::string path, Query query, const Columns& columns,
                    std::string_view empty);
+// A list that is here already.
+Result<> show_rows(const Context& context, const json::Value& rows, const Columns& columns, std::string_view empty);
 Result<> show_record(const Context& context, const json::Value& object, const Columns& columns);
 // With --json the data, otherwise the sentence.
 Result<> show_done(const Context& context, const json::Value& data, const std::string& sentence);

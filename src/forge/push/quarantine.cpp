@@ -5,6 +5,9 @@
 #include "sandbox/image/tree.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -204,7 +207,36 @@ Result<> Quarantine::remove(const std::string& run) {
         TRY(transaction.execute("DELETE FROM run_repos WHERE run_id = ?", run));
         return {};
     }));
-    return sandbox::remove_tree(m_options.directory + "/" + run);
+    // Out of sight in one step: a later clone of the run must not stand on half a repository. What a killed server
+    // leaves in tmp/ is removed when the next one starts.
+    TRY(make_directories(m_options.directory + "/tmp", 0700));
+    const std::string aside = m_options.directory + "/tmp/removed-" + make_ulid(m_clock.now());
+    if (::rename((m_options.directory + "/" + run).c_str(), aside.c_str()) != 0)
+        return errno == ENOENT ? Result<>() : system_error("remove the quarantine", errno);
+    return sandbox::remove_tree(aside);
+}
+
+Result<std::vector<Quarantine::Stored>> Quarantine::stored() const {
+    std::map<std::string, Time> registered;
+    for (const auto& row : TRY(m_database.query(
+             "SELECT r.run_id, MAX(r.created_at), MAX(COALESCE(b.pushed_at, 0)) FROM run_repos r LEFT JOIN "
+             "pushed_branches b ON b.run_id = r.run_id GROUP BY r.run_id")))
+        registered[row.text(0)] = std::max(row.time(1), row.time(2));
+    std::vector<Stored> all;
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(m_options.directory, failed)) {
+        Stored one;
+        one.run = entry.path().filename().string();
+        if (!one.run.starts_with("run_")) continue;
+        const Fd opened(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (opened.is_open()) one.bytes = sandbox::measure_tree(opened.get(), INT64_MAX).bytes;
+        if (const auto known = registered.find(one.run); known != registered.end()) {
+            one.is_registered = true;
+            one.used = known->second;
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
 }
 
 Result<int64_t> Quarantine::sweep(const ExistingRuns& existing) {

@@ -16,6 +16,9 @@
 namespace hone::forge {
 
 // A repository as one run has it.
+// Where a sandbox with `Quarantine::mounts` finds the repository.
+constexpr std::string_view quarantine_inside = "/quarantine";
+
 struct RunRepo {
     std::string run_id;
     RepoId repo_id;
@@ -95,6 +98,16 @@ public:
     // are runs: this folder does not know runs.
     using ExistingRuns = std::function<Result<std::set<std::string>>(std::span<const std::string> ids)>;
     Result<int64_t> sweep(const ExistingRuns& existing);
+
+    // --- for the collection of old data ---
+    struct Stored {
+        std::string run;
+        int64_t bytes = 0;
+        Time used{}; // its last push, or when it was opened
+        bool is_registered = false;
+    };
+    // By the folders on disk.
+    Result<std::vector<Stored>> stored() const;
 
 private:
     friend class PushExchange;

@@ -7,6 +7,8 @@
 #include "run/settings/settings.h"
 #include "skill/grant.h"
 
+#include <map>
+
 namespace hone::run {
 
 // Of the installation: no policy and no setting of a space goes beyond them.
@@ -40,6 +42,8 @@ struct SpacePolicy {
     std::optional<int64_t> wall_clock_minutes;
     std::optional<int64_t> tokens;
     std::optional<int64_t> cost_micro_usd;
+    std::optional<int64_t> run_days;
+    std::optional<int64_t> workspace_days;
     static constexpr std::tuple fields{
         Field{"open_network", &SpacePolicy::open_network, "Whether the network mode `open` is allowed."},
         Field{"hosts", &SpacePolicy::hosts,
@@ -60,6 +64,10 @@ struct SpacePolicy {
         Field{"cost_micro_usd", &SpacePolicy::cost_micro_usd,
               "Largest cost budget of one run in millionths of a US dollar, and the budget of runs without one; none: "
               "no limit."},
+        Field{"run_days", &SpacePolicy::run_days,
+              "Days that ended runs with their transcripts and artifacts are kept, if less than the installation's."},
+        Field{"workspace_days", &SpacePolicy::workspace_days,
+              "Days that the workspace of an ended run is kept for follow-ups, if less than the installation's."},
     };
 };
 
@@ -85,6 +93,11 @@ public:
     Result<SpacePolicyView> set(const access::Caller& caller, const access::SpaceId& space, const SpacePolicy& policy);
     // Code::forbidden names the field, its value, the limit and its source.
     Result<> check(const access::SpaceId& space, const Settings& settings, const skill::Grant& grant) const;
+    // Where the installation's package mirrors are; before requests come.
+    void set_mirrors(broker::PackageMirrors mirrors) { m_mirrors = std::move(mirrors); }
+    const broker::PackageMirrors& mirrors() const { return m_mirrors; }
+    // By the id of the space; spaces without a policy are not in it.
+    Result<std::map<std::string, SpacePolicy>> all() const;
     // The budget that a run gets: the lower of its own and the policy's, or else the installation's default.
     Result<Budget> budget_of(const access::SpaceId& space, const Budget& wanted) const;
 
@@ -95,6 +108,7 @@ private:
     const Clock& m_clock;
     const access::AuditLog& m_audit;
     const Ceilings m_ceilings;
+    broker::PackageMirrors m_mirrors;
 };
 
 // Whether `pattern` (a host of a policy) covers every host that `rule` names.
@@ -102,6 +116,7 @@ bool covers(const skill::HostRule& pattern, const skill::HostRule& rule);
 
 // The parts of `check` that need no database.
 Result<> check_ceilings(const Ceilings& ceilings, const Settings& settings);
-Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant);
+Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant,
+                      const broker::PackageMirrors& mirrors = {});
 
 } // namespace hone::run

@@ -29,6 +29,8 @@ public:
 private:
     // None: released.
     std::optional<RunEnd> work();
+    Result<> check_pins() const;
+    Result<> place_uploads();
     std::optional<RunEnd> resume();
 
     LiveRun m_run;

@@ -11,10 +11,14 @@
 #include "sandbox/provider/provider.h"
 
 namespace hone::forge {
+class Setup;
 class Supply;
-}
+} // namespace hone::forge
 
 namespace hone::run {
+
+class BuildNetworks;
+class Uploads;
 
 // The folder of a custom skill, as the worker sees it.
 struct SkillFolder {
@@ -67,6 +71,9 @@ struct WorkerServices {
     bool mounts_volumes = true;              // the spawner is root
     forge::Supply* supply = nullptr;         // null: no repositories
     const SpacePolicies* policies = nullptr; // null: none are checked
+    const forge::Setup* setup = nullptr;     // null: nothing is installed for repositories
+    const BuildNetworks* networks = nullptr; // null: init scripts and setup have no network
+    const Uploads* uploads = nullptr;        // null: runs get no files
 };
 
 } // namespace hone::run

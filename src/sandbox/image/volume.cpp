@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <memory>
+#include <set>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -48,10 +49,8 @@ std::string device_path(int descriptor) {
 }
 
 // The image as a mount that is attached nowhere.
-Result<Fd> mount_image(const std::string& path, bool read_only) {
-    const Fd image(::open(path.c_str(), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC));
-    if (!image.is_open()) return system_error("open " + path, errno);
-    const Fd device = TRY(attach_loop(image.get(), read_only));
+Result<Fd> mount_opened(int image, bool read_only) {
+    const Fd device = TRY(attach_loop(image, read_only));
     const Fd context(::fsopen("ext4", FSOPEN_CLOEXEC));
     if (!context.is_open()) return system_error("open ext4", errno);
     const auto set = [&](const char* key, const char* value) {
@@ -69,6 +68,17 @@ Result<Fd> mount_image(const std::string& path, bool read_only) {
     Fd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, attributes));
     if (!mount.is_open()) return system_error("mount a thread volume", errno);
     return mount;
+}
+
+Result<Fd> open_image(const std::string& path, bool read_only) {
+    Fd image(::open(path.c_str(), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC));
+    if (!image.is_open()) return system_error("open " + path, errno);
+    return image;
+}
+
+Result<Fd> mount_image(const std::string& path, bool read_only) {
+    const Fd image = TRY(open_image(path, read_only));
+    return mount_opened(image.get(), read_only);
 }
 
 struct ImageShape {
@@ -134,6 +144,10 @@ Result<> copy_empty_image(const Store& store, const std::string& path, const Ima
 }
 
 } // namespace
+
+Result<Fd> mount_for_reading(int image) {
+    return mount_opened(image, true);
+}
 
 bool can_mount_images() {
     return ::geteuid() == 0 && ::access("/dev/loop-control", R_OK | W_OK) == 0 &&
@@ -224,14 +238,40 @@ Result<> Volumes::remove(const std::string& thread) const {
     return {};
 }
 
-Result<int64_t> Volumes::expire(Time before) const {
+Result<int64_t> Volumes::bytes(const std::string& thread) const {
+    const std::string path = TRY(this->path(thread));
+    struct stat status {};
+    if (::stat((path + ".ext4").c_str(), &status) == 0) return status.st_blocks * int64_t{512};
+    const Fd opened(::open((path + ".files").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return opened.is_open() ? measure_tree(opened.get(), INT64_MAX).bytes : 0;
+}
+
+Result<Volume> Volumes::view(const std::string& thread, const Mounter& mount) const {
+    const std::string path = TRY(this->path(thread));
+    Volume volume;
+    volume.lock = TRY(lock(path, false));
+    if (file_exists(path + ".ext4")) {
+        const Fd image = TRY(open_image(path + ".ext4", true));
+        volume.mount = TRY(mount(image.get()));
+        volume.files = Fd(::openat(volume.mount.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    } else {
+        volume.files = Fd(::open((path + ".files").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    }
+    if (!volume.files.is_open()) return errno == ENOENT ? not_found("thread") : system_error("open the thread", errno);
+    return volume;
+}
+
+Result<int64_t> Volumes::expire(Time before, const std::vector<std::string>& kept) const {
     int64_t removed = 0;
+    std::set<std::string> stay;
+    for (const std::string& thread : kept) stay.insert(TRY(this->path(thread)));
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(m_store.threads().c_str()), ::closedir);
     if (!stream) return system_error("read " + m_store.threads(), errno);
     while (const dirent* entry = ::readdir(stream.get())) {
         const std::string_view name = entry->d_name;
         if (!name.ends_with(".lock")) continue;
         const std::string path = m_store.threads() + "/" + std::string(name.substr(0, name.size() - 5));
+        if (stay.contains(path)) continue;
         struct stat status {};
         if (::stat((path + ".lock").c_str(), &status) != 0 || status.st_mtim.tv_sec * 1'000'000'000 >= to_ns(before))
             continue;
@@ -246,15 +286,8 @@ Result<int64_t> Volumes::expire(Time before) const {
 
 Result<ExportReport> Volumes::export_files(const std::string& thread, const std::string& destination,
                                            const ExportLimits& limits) const {
-    const std::string path = TRY(this->path(thread));
-    const Fd held = TRY(lock(path, false));
-    Fd view;
-    if (file_exists(path + ".ext4"))
-        view = TRY(mount_image(path + ".ext4", true));
-    else
-        view = Fd(::open((path + ".files").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!view.is_open()) return system_error("open the thread volume", errno);
-    return export_tree(view.get(), destination, limits);
+    const Volume shown = TRY(view(thread));
+    return export_tree(shown.files.get(), destination, limits);
 }
 
 } // namespace hone::sandbox

@@ -242,7 +242,7 @@ int check_main(int argc, char** argv) {
     if (const auto proxies = check_proxies(config)) lines.push_back(*proxies);
     if (const auto spans = check_spans(config.data_dir)) lines.push_back(*spans);
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
-    for (auto& line : sandbox::check())
+    for (auto& line : sandbox::check("", config.data_dir))
         lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,
                          line.advice});
     bool missing = false;

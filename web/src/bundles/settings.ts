@@ -2,6 +2,7 @@
 
 export { Account } from "../pages/settings/account";
 export { Audit } from "../pages/settings/audit";
+export { Authorize } from "../pages/settings/authorize";
 export { General } from "../pages/settings/general";
 export { Keys } from "../pages/settings/keys";
 export { Logins } from "../pages/settings/logins";
@@ -11,4 +12,5 @@ export { Roles } from "../pages/settings/roles";
 export { Server } from "../pages/settings/server";
 export { SignOn } from "../pages/settings/sign_on";
 export { Spaces } from "../pages/settings/spaces";
+export { Storage } from "../pages/settings/storage";
 export { Users } from "../pages/settings/users";

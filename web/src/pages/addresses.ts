@@ -27,6 +27,7 @@ export const evaluators_page = (project: string) => `${in_project(project)}/eval
 
 export const studio_page = () => `${space_home()}/studio`;
 export const swarm_page = () => `${space_home()}/swarm`;
+export const history_page = () => `${space_home()}/history`;
 export const run_page = (id: string) => `${space_home()}/runs/${segment(id)}`;
 /** Runs write their own traces into this project. */
 export const run_trace_page = (trace: string) => trace_page("hone-runs", trace);
@@ -49,8 +50,13 @@ export const compare_page = (dataset: string, experiments: string[]) =>
     base: experiments[0] ?? "",
     other: experiments.slice(1).join(","),
   })}`;
+export const queues_page = () => `${space_home()}/queues`;
+export const queue_page = (id: string) => `${space_home()}/queues/${segment(id)}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
+export const evaluators_of_space = () => `${space_home()}/evaluators`;
+export const evaluator_page = (id: string) => `${space_home()}/evaluators/${segment(id)}`;
+export const eval_task_page = (id: string) => `${space_home()}/eval_tasks/${segment(id)}`;
 export const playground_page = (from: Record<string, string> = {}) => {
   const text = new URLSearchParams(from).toString();
   return `${space_home()}/playground${text === "" ? "" : `?${text}`}`;

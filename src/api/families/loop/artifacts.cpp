@@ -25,6 +25,20 @@ struct ReviewArtifact {
     };
 };
 
+enum class ArtifactPreview { page };
+constexpr auto enum_names(ArtifactPreview) {
+    return std::array{EnumName{ArtifactPreview::page, "page"}};
+}
+
+struct ArtifactContentQuery {
+    static constexpr bool is_query = true;
+    std::optional<ArtifactPreview> preview;
+    static constexpr std::tuple fields{
+        Field{"preview", &ArtifactContentQuery::preview,
+              "page: an HTML file as a page without scripts, frames and requests, for a sandboxed frame."},
+    };
+};
+
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -33,7 +47,8 @@ namespace {
 bool is_shown_inline(std::string_view media_type) {
     return media_type == "image/png" || media_type == "image/jpeg" || media_type == "image/gif" ||
            media_type == "image/webp" || media_type == "image/svg+xml" || media_type == "text/plain" ||
-           media_type == "text/markdown" || media_type == "text/csv" || media_type == "application/json";
+           media_type == "text/markdown" || media_type == "text/csv" || media_type == "application/json" ||
+           media_type == "application/pdf";
 }
 
 // The name as a header can carry it: quoted ASCII, and the whole of it in percent form.
@@ -57,19 +72,24 @@ Result<One<review::Artifact>> get_artifact(const Call& call) {
 }
 
 // Made by a worker, so nothing in it may run: no script, no frame, no request, an origin of its own.
-Result<net::Response> get_artifact_content(const Call& call) {
+// The browser's own viewer of PDF does not work in a sandbox; it runs no script in the page's origin.
+Result<net::Response> get_artifact_content(const Call& call, const ArtifactContentQuery& query) {
     run::RunServices& services = call.services.run;
     const auto id = TRY(id_in_path<review::ArtifactTag>(call, "artifact"));
     const auto artifact = TRY(services.artifacts.find(call.caller, id));
     net::Response response;
     response.body = TRY(services.artifacts.content(artifact));
     const bool shown = is_shown_inline(artifact.media_type);
-    response.content_type =
-        artifact.media_type.starts_with("text/") ? "text/plain; charset=utf-8" : artifact.media_type;
+    const bool is_text = artifact.media_type.starts_with("text/");
+    if (query.preview && !is_text) return invalid("only text is shown as a page");
+    response.content_type = query.preview ? "text/html; charset=utf-8"
+                            : is_text     ? "text/plain; charset=utf-8"
+                                          : artifact.media_type;
     response.set_header("Content-Disposition", disposition(shown ? "inline" : "attachment", artifact.name));
     response.set_header(
         "Content-Security-Policy",
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'");
+        std::string("default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; ") +
+            (artifact.media_type == "application/pdf" ? "" : "sandbox; ") + "frame-ancestors 'self'");
     response.set_header("X-Content-Type-Options", "nosniff");
     response.set_header("Cache-Control", "private, max-age=300");
     response.set_header("ETag", "\"" + artifact.digest.substr(0, 32) + "\"");

@@ -3,34 +3,21 @@
 #include "api/core/route.h"
 #include "api/core/run_followers.h"
 #include "api/core/shapes.h"
+#include "api/families/loop/run_filter.h"
 #include "run/run_services.h"
 
 namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
 
-struct ListRuns {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::optional<std::string> project;
-    std::optional<std::string> preset;
-    std::optional<std::string> automation;
-    std::optional<run::Origin> origin;
-    std::optional<std::string> state;
-    std::optional<Time> after;
+struct ListRuns : RunQuery {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"space", &ListRuns::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"project", &ListRuns::project, "Id or name of a project: only its runs."},
-        Field{"preset", &ListRuns::preset, "Id of a preset: only its runs."},
-        Field{"automation", &ListRuns::automation, "Id of an automation: only its runs."},
-        Field{"origin", &ListRuns::origin, "session or automation."},
-        Field{"state", &ListRuns::state, "States, separated by commas: running,waiting."},
-        Field{"after", &ListRuns::after, "Created at or after this time."},
-        Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-        Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
-    };
+    static constexpr auto fields = std::tuple_cat(
+        run_query_fields(), std::tuple{
+                                Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+                                Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
+                            });
 };
 
 struct ListRunEvents {
@@ -62,8 +49,11 @@ struct SendMessage {
 
 struct Rerun {
     std::optional<std::string> prompt;
+    std::optional<bool> latest;
     static constexpr std::tuple fields{
         Field{"prompt", &Rerun::prompt, "Replaces the first prompt."},
+        Field{"latest", &Rerun::latest,
+              "true: with the commits, versions and data of now; otherwise pinned to those of the run."},
     };
 };
 
@@ -85,13 +75,7 @@ Result<run::RunId> run_in_path(const Call& call) {
 } // namespace
 
 Result<List<run::Run>> list_runs(const Call& call, const ListRuns& query) {
-    run::RunFilter filter{query.project, query.preset, query.automation, query.origin, {}, query.after};
-    if (query.state)
-        for (const std::string_view name : split(*query.state, ',')) {
-            const auto state = parse_enum<run::State>(trim(name));
-            if (!state) return invalid("query parameter state must be of " + json::detail::enum_choices<run::State>());
-            filter.states.push_back(*state);
-        }
+    const run::RunFilter filter = TRY(run_filter_of(query));
     return call.services.run.runs.list(call.caller, TRY(space_of(call, query.space)), filter,
                                        TRY(page_of(query.limit, query.cursor)));
 }
@@ -169,7 +153,9 @@ Result<One<run::Run>> cancel_run(const Call& call) {
 
 Result<One<run::Run>> rerun(const Call& call, const Rerun& body) {
     const auto id = TRY(run_in_path(call));
-    return One<run::Run>{TRY(call.services.run.runs.rerun(call.caller, id, body.prompt))};
+    return One<run::Run>{TRY(call.services.run.runs.rerun(call.caller, id, body.prompt,
+                                                          body.latest.value_or(false) ? run::Runs::Versions::latest
+                                                                                      : run::Runs::Versions::pinned))};
 }
 
 Result<One<run::Run>> fork_run(const Call& call, const ForkRun& body) {
@@ -200,7 +186,8 @@ const Route runs_table[] = {
     route<interrupt_run>("POST", "/v1/runs/{run}/interrupt", need(run_start),
                          "Interrupt the running turn; the session continues."),
     route<cancel_run>("POST", "/v1/runs/{run}/cancel", need(run_start), "Cancel a run."),
-    route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start), "Start a new run from the manifest of a run."),
+    route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start),
+                 "Start a new run from the manifest of a run, pinned to its commits, versions and data."),
     route<fork_run>("POST", "/v1/runs/{run}/fork", need(run_start),
                     "Start a session that continues a finished one, on a copy of its workspace."),
 };

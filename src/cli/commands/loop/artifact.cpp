@@ -55,6 +55,20 @@ Result<> show_artifact(Context& context) {
     return {};
 }
 
+Result<> keep_artifact(Context& context) {
+    const bool kept = !context.parsed.has("--off");
+    const json::Value artifact = TRY(context.remote.patch(artifact_path(context), json::Object{{"kept", kept}}));
+    return show_done(context, artifact, kept ? "Kept: it and its run do not expire." : "No longer kept.");
+}
+
+Result<> delete_artifact(Context& context) {
+    const json::Value artifact = TRY(context.remote.get(artifact_path(context)));
+    TRY(context.confirm("This deletes the artifact " + text_of(artifact, "name") + " (" + text_of(artifact, "id") +
+                            ") with its content and review, permanently.",
+                        text_of(artifact, "name")));
+    return show_done(context, TRY(context.remote.remove(artifact_path(context))), "Deleted the artifact.");
+}
+
 } // namespace
 
 Columns artifact_columns() {
@@ -68,6 +82,7 @@ Columns artifact_columns() {
         {.title = "comment", .field = "comment", .only_single = true},
         {.title = "reviewed", .field = "reviewed_at", .kind = Kind::time, .only_single = true},
         {.title = "applied", .field = "applied_at", .kind = Kind::time, .only_single = true},
+        {.title = "kept by", .field = "kept_by", .only_single = true},
         {.title = "type", .field = "media_type", .only_single = true},
         {.title = "digest", .field = "digest", .only_single = true},
         {.title = "session", .field = "run_id", .kind = Kind::id},
@@ -128,6 +143,16 @@ std::vector<Command> artifact_commands() {
                       .doc = "Write the content to this file; - is standard output.",
                       .short_name = "-o"}},
          .run = show_artifact},
+        {.path = "artifact keep",
+         .summary = "Keep an artifact and its run from expiry.",
+         .arguments = {artifact_argument},
+         .options = {{.name = "--off", .value = "", .doc = "No longer keep it."}},
+         .run = keep_artifact},
+        {.path = "artifact delete",
+         .summary = "Delete an artifact with its content.",
+         .arguments = {artifact_argument},
+         .destructive = true,
+         .run = delete_artifact},
     };
     const std::vector<Command> decisions = decision_commands("artifact");
     commands.insert(commands.end(), decisions.begin(), decisions.end());

@@ -1,6 +1,7 @@
 // Sessions: workers that a person starts, watches, talks to and stops.
 #include "base/text.h"
 #include "cli/commands/loop/artifact_files.h"
+#include "cli/commands/loop/session_files.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/amount.h"
 #include "cli/terminal/display.h"
@@ -32,6 +33,7 @@ Columns session_columns() {
         {.title = "harness", .field = "harness"},
         {.title = "model", .field = "model"},
         {.title = "turns", .field = "turns", .kind = Kind::number},
+        {.title = "tool calls", .field = "steps", .kind = Kind::number, .only_single = true},
         {.title = "tokens in", .field = "usage.input", .kind = Kind::count, .only_single = true},
         {.title = "tokens cached", .field = "usage.cache_read", .kind = Kind::count, .only_single = true},
         {.title = "tokens out", .field = "usage.output", .kind = Kind::count, .only_single = true},
@@ -41,6 +43,8 @@ Columns session_columns() {
         {.title = "from", .field = "from_run", .only_single = true},
         {.title = "trace", .field = "trace_id", .only_single = true},
         {.title = "events", .field = "last_event", .kind = Kind::number, .only_single = true},
+        {.title = "kept by", .field = "kept_by", .only_single = true},
+        {.title = "workspace expired", .field = "workspace_removed_at", .kind = Kind::time, .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time},
         {.title = "started", .field = "started_at", .kind = Kind::time, .only_single = true},
         {.title = "ended", .field = "ended_at", .kind = Kind::time, .only_single = true},
@@ -128,17 +132,28 @@ Result<json::Object> settings_of(const Context& context) {
 }
 
 Result<> start_session(Context& context) {
-    const bool own = context.parsed.has("--model") || context.parsed.has("--skill") || context.parsed.has("--command");
+    const bool own = context.parsed.has("--model") || context.parsed.has("--command");
     const bool has_preset = context.parsed.has("--preset"), has_harness = context.parsed.has("--harness");
     if (has_preset && (own || has_harness))
-        return context.usage("--preset has all settings; leave out --harness, --model, --skill and --command");
+        return context.usage(
+            "--preset has all settings but further skills; leave out --harness, --model and --command");
     if (!has_preset && !has_harness) return context.usage("give --preset or --harness; hone preset list shows presets");
     json::Object body;
     body["prompt"] = TRY(words_of(context, "PROMPT"));
     body["project"] = TRY(span_project(context));
-    if (has_preset) body["preset"] = context.value_or_empty("--preset");
+    if (has_preset) {
+        body["preset"] = context.value_or_empty("--preset");
+        body["skills"] = TRY(skill_ids(context));
+    }
     if (has_harness) body["settings"] = TRY(settings_of(context));
     if (const auto title = context.parsed.value("--title")) body["title"] = *title;
+    for (const auto& [option, name] : {std::pair("--data-from", "data_from"), {"--data-to", "data_to"}})
+        if (context.parsed.has(option)) body[name] = TRY(moment(context, option));
+    json::Array files;
+    for (const auto& file : context.parsed.all("--file"))
+        files.emplace_back(
+            text_of(TRY(upload_for_session(context, file, "", context.value_or_empty("--space"))), "id"));
+    body["files"] = std::move(files);
     TRY(set_number(context, "--priority", "priority", body));
     return watch_or_show(context, TRY(context.remote.post("/v1/runs", std::move(body), space_query(context))), {});
 }
@@ -168,6 +183,7 @@ Result<> fork_session(Context& context) {
 Result<> rerun_session(Context& context) {
     json::Object body;
     if (context.parsed.has("PROMPT")) body["prompt"] = TRY(words_of(context, "PROMPT"));
+    if (context.parsed.has("--latest")) body["latest"] = true;
     return watch_or_show(context, TRY(context.remote.post(run_path(context, "rerun"), std::move(body))), {});
 }
 
@@ -231,7 +247,13 @@ Result<> list_sessions(Context& context) {
     std::string states;
     for (const auto& state : context.parsed.all("--state")) states += (states.empty() ? "" : ",") + state;
     query.emplace_back("state", states);
+    for (const auto& [option, name] : {std::pair("--automation", "automation"),
+                                       {"--harness", "harness"},
+                                       {"--person", "person"},
+                                       {"--title", "title"}})
+        query.emplace_back(name, context.value_or_empty(option));
     query.emplace_back("after", TRY(moment(context, "--after")));
+    query.emplace_back("before", TRY(moment(context, "--before")));
     return show_list(context, "/v1/runs", std::move(query), session_columns(),
                      "No sessions. Start one:\n  hone session start --harness playbook PROMPT");
 }
@@ -262,25 +284,35 @@ std::vector<Command> starting_commands() {
         {.path = "session start",
          .summary = "Start a session and follow it.",
          .arguments = {{.name = "PROMPT", .doc = "The task; - reads it from standard input."}},
-         .options = {project_option(),
-                     {.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset to use."},
-                     {.name = "--harness",
-                      .value = "HARNESS",
-                      .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, command or playbook."},
-                     {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
-                     {.name = "--skill", .value = "SKILL", .doc = "Id or name of a skill.", .repeated = true},
-                     {.name = "--command",
-                      .value = "WORD",
-                      .doc = "One word of the command line, for --harness command; or the name of a playbook.",
-                      .repeated = true},
-                     {.name = "--title",
-                      .value = "TEXT",
-                      .doc = "Title in lists. Default: the first line of the prompt."},
-                     {.name = "--priority",
-                      .value = "NUMBER",
-                      .doc = "Priority in the queue, -10 to 10; higher runs first. Default: 0."},
-                     detach_option,
-                     full_option},
+         .options =
+             {project_option(),
+              {.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset to use."},
+              {.name = "--harness",
+               .value = "HARNESS",
+               .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
+              {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
+              {.name = "--skill",
+               .value = "SKILL",
+               .doc = "Id or name of a skill; with --preset, besides its own.",
+               .repeated = true},
+              {.name = "--file",
+               .value = "FILE",
+               .doc = "File for the worker, in its workspace before the first turn.",
+               .repeated = true},
+              {.name = "--data-from",
+               .value = "TIME",
+               .doc = "The prompt limits the worker to data from this time on."},
+              {.name = "--data-to", .value = "TIME", .doc = "The prompt limits the worker to data until this time."},
+              {.name = "--command",
+               .value = "WORD",
+               .doc = "One word of the command line, for --harness command; or the name of a playbook.",
+               .repeated = true},
+              {.name = "--title", .value = "TEXT", .doc = "Title in lists. Default: the first line of the prompt."},
+              {.name = "--priority",
+               .value = "NUMBER",
+               .doc = "Priority in the queue, -10 to 10; higher runs first. Default: 0."},
+              detach_option,
+              full_option},
          .details = "hone session start -p shop --preset analyst 'Why did refunds fail since Monday?'\nCtrl-C leaves "
                     "the session running. The exit code is 0 if the turn succeeded, else 1. With "
                     "--json each event is a line of JSON.",
@@ -302,10 +334,12 @@ std::vector<Command> starting_commands() {
          .options = {detach_option, full_option},
          .run = fork_session},
         {.path = "session rerun",
-         .summary = "Start a new run from the manifest of a run.",
+         .summary = "Start a new run from the manifest of a run, pinned to its commits, versions and data.",
          .arguments = {session_argument,
                        {.name = "PROMPT", .doc = "Prompt. Default: the first prompt of the run.", .optional = true}},
-         .options = {detach_option, full_option},
+         .options = {{.name = "--latest", .value = "", .doc = "With the commits, versions and data of now."},
+                     detach_option,
+                     full_option},
          .run = rerun_session},
     };
 }
@@ -332,7 +366,12 @@ std::vector<Command> session_commands() {
                .choices = {"session", "automation"}},
               {.name = "--after",
                .value = "TIME",
-               .doc = "Only sessions created after this time, or within a duration: --after 2h."}},
+               .doc = "Only sessions created after this time, or within a duration: --after 2h."},
+              {.name = "--before", .value = "TIME", .doc = "Only sessions created before this time."},
+              {.name = "--automation", .value = "AUTOMATION", .doc = "Only runs of this automation; its id."},
+              {.name = "--harness", .value = "HARNESS", .doc = "Only runs with this harness."},
+              {.name = "--person", .value = "NAME", .doc = "Only runs that this person or key started."},
+              {.name = "--title", .value = "TEXT", .doc = "Only runs with this text in their title."}},
          .lists = true,
          .run = list_sessions},
         {.path = "session show",

@@ -13,13 +13,15 @@ export function send_file(
   query: Record<string, string | undefined>,
   file: File,
   on_progress: (share: number) => void,
+  /** A compressed file is unpacked by the server, unless it is kept as it is. */
+  unpack = true,
 ): Sending {
   const request = new XMLHttpRequest();
   const done = new Promise<unknown>((resolve, reject) => {
     request.open("POST", api_url(path, query));
     request.setRequestHeader("Accept", "application/json");
     request.setRequestHeader("Content-Type", "application/octet-stream");
-    if (file.name.endsWith(".gz")) request.setRequestHeader("Content-Encoding", "gzip");
+    if (unpack && file.name.endsWith(".gz")) request.setRequestHeader("Content-Encoding", "gzip");
     const token = csrf();
     if (token) request.setRequestHeader("X-CSRF-Token", token);
     request.upload.addEventListener("progress", (event) => {
@@ -27,7 +29,7 @@ export function send_file(
     });
     const fail = (message: string, status = 0, code = "unavailable") =>
       reject(new ApiError(status, code, message, request.getResponseHeader("X-Request-Id"), null));
-    request.addEventListener("abort", () => fail("The import was cancelled. Nothing was changed.", 0, "cancelled"));
+    request.addEventListener("abort", () => fail("The transfer was cancelled. Nothing was changed.", 0, "cancelled"));
     request.addEventListener("error", () => fail("Could not reach the server. Check your network, then try again."));
     request.addEventListener("load", () => {
       let body: { data?: unknown; error?: { code?: string; message?: string } } = {};

@@ -1,7 +1,7 @@
 // The artifacts of a run: investigations, images, files, labels; each with its review.
 
 import { useState } from "preact/hooks";
-import { api, segment } from "../../api";
+import { api, api_url, segment } from "../../api";
 import type { Artifact, ReviewState } from "../../api_types";
 import { safe_name, unique_names, type ZipEntry, zip } from "../../lib/code/zip";
 import { byte_size } from "../../lib/format/number";
@@ -13,6 +13,7 @@ import { Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { JsonValue, parsed_container } from "../../parts/json_view";
 import { Markdown } from "../../parts/markdown";
+import { Preview } from "../../parts/preview";
 import { Data, Empty, State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
@@ -21,6 +22,7 @@ import { review_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { is_branch, review_tones, review_words, reviews_changed } from "../reviews/data";
 import { BranchMarks } from "../reviews/marks";
+import { ArtifactMenu } from "./artifact_menu";
 import { content_route } from "./data";
 import { LabelList, read_labels } from "./label_list";
 
@@ -83,6 +85,16 @@ export function Content({ artifact, siblings }: ContentProps) {
   if (artifact.media_type.startsWith("image/"))
     return <img src={content_route(artifact.id)} alt={artifact.summary || artifact.name} />;
   const readable = artifact.media_type.startsWith("text/") || artifact.media_type === "application/json";
+  if (artifact.kind === "file" && (readable || artifact.media_type === "application/pdf"))
+    return (
+      <Preview
+        name={artifact.name}
+        bytes={artifact.bytes}
+        address={content_route(artifact.id)}
+        page_address={api_url(content_route(artifact.id), { preview: "page" })}
+        version={artifact.digest}
+      />
+    );
   if (!readable || artifact.bytes > largest_preview)
     return <p class="faint">No preview. Download the file to open it.</p>;
   return <TextContent artifact={artifact} siblings={siblings} />;
@@ -181,6 +193,7 @@ function ArtifactView({ artifact, siblings }: ContentProps) {
             <span class="off-screen">Download {artifact.name}</span>
           </a>
         )}
+        <ArtifactMenu artifact={artifact} />
       </header>
       {artifact.comment !== "" && (
         <p class="soft">

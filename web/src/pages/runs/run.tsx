@@ -22,9 +22,11 @@ import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
-import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
+import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
+import { WorkspaceFiles } from "./files";
+import { RecordMenu } from "./records";
 import { TranscriptView, use_transcript } from "./transcript";
 
 export function cost_text(run: Run): string {
@@ -49,7 +51,7 @@ export function RunFacts({ run }: { run: Run }) {
   return (
     <Facts
       rows={[
-        ["State", <State key="state" tone={run_tones[run.state]} text={run_words[run.state]} />],
+        ["State", <State key="state" tone={run_tone(run)} text={run_word(run)} />],
         ["Duration", run_time(run, now)],
         [
           "Tokens",
@@ -58,6 +60,8 @@ export function RunFacts({ run }: { run: Run }) {
           </span>,
         ],
         ["Cost", cost_text(run)],
+        ["Turns", exact_count(run.turns)],
+        ["Tool calls", exact_count(run.steps)],
         ["Harness", run.model === "" ? run.harness : `${run.harness}, ${run.model}`],
         [
           "Preset",
@@ -81,6 +85,13 @@ export function RunFacts({ run }: { run: Run }) {
           ),
         ],
         ["Created", <Time key="time" time={run.created_at} />],
+        ...(run.kept_by ? ([["Kept by", run.kept_by]] as [string, ComponentChildren][]) : []),
+        ...(run.workspace_removed_at
+          ? ([["Workspace expired", <Time key="expired" time={run.workspace_removed_at} />]] as [
+              string,
+              ComponentChildren,
+            ][])
+          : []),
         ...(run.from_run
           ? ([
               [
@@ -149,10 +160,16 @@ export function RunActions({ run }: { run: Run }) {
       )}
       {is_over(run.state) ? (
         <>
-          <button type="button" onClick={() => set_forking(true)}>
-            Fork…
-          </button>
-          <button type="button" onClick={() => void act("rerun", "New run started", "Could not start a run")()}>
+          {run.takes_follow_ups && run.origin === "session" && (
+            <button type="button" onClick={() => set_forking(true)}>
+              Fork…
+            </button>
+          )}
+          <button
+            type="button"
+            title="Pinned: the same commits, versions and data"
+            onClick={() => void act("rerun", "New run started", "Could not start a run")()}
+          >
             Run again
           </button>
         </>
@@ -206,7 +223,15 @@ function ManifestView({ run }: { run: string }) {
   );
 }
 
+const usage_period = 3000; // as often as the server counts what a run costs, about
+
 function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
+  const is_live = run.state === "running" || run.state === "preparing";
+  useEffect(() => {
+    if (!is_live) return;
+    const timer = setInterval(() => void reload(`run/${run.id}`), usage_period);
+    return () => clearInterval(timer);
+  }, [run.id, is_live]);
   const transcript = use_transcript(run.id, (event) => {
     void reload(`run/${run.id}`);
     if (event.artifact || event.state) void reload("artifacts/");
@@ -215,6 +240,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const tabs = [
     { id: "transcript", title: "Transcript" },
     { id: "artifacts", title: artifacts.length === 0 ? "Artifacts" : `Artifacts ${artifacts.length}` },
+    { id: "files", title: "Files" },
     { id: "network", title: "Network" },
     { id: "manifest", title: "Manifest" },
     { id: "events", title: "Events" },
@@ -235,6 +261,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
         </>
       )}
       {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
+      {tab === "files" && <WorkspaceFiles run={run} />}
       {tab === "network" && <EgressList run={run} />}
       {tab === "manifest" && <ManifestView run={run.id} />}
       {tab === "events" && <EventList events={transcript.events} began={run.created_at} />}
@@ -258,6 +285,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
                 </a>
               )}
               <RunActions run={run} />
+              <RecordMenu run={run} />
             </PageHeader>
             <RunFacts run={run} />
             {run.reason !== "" && (

@@ -28,6 +28,8 @@ function draft_of(policy: SpacePolicy) {
     minutes: limit_text(policy.wall_clock_minutes),
     tokens: limit_text(policy.tokens),
     cost: limit_text(policy.cost_micro_usd, micro),
+    run_days: limit_text(policy.run_days),
+    workspace_days: limit_text(policy.workspace_days),
   };
 }
 
@@ -47,10 +49,12 @@ function policy_of(draft: Draft) {
     wall_clock_minutes: read_limit(draft.minutes),
     tokens: read_limit(draft.tokens),
     cost_micro_usd: read_limit(draft.cost, micro),
+    run_days: read_limit(draft.run_days),
+    workspace_days: read_limit(draft.workspace_days),
   };
 }
 
-const numbers = ["memory", "cpus", "pids", "disk", "minutes", "tokens", "cost"] as const;
+const numbers = ["memory", "cpus", "pids", "disk", "minutes", "tokens", "cost", "run_days", "workspace_days"] as const;
 
 function PolicyForm({ view }: { view: SpacePolicyView }) {
   const { policy, installation } = view;
@@ -130,6 +134,12 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
         <div class="field-row">
           {limit("tokens", "Tokens", `Default of the installation: ${installation.default_tokens || "none"}`)}
           {limit("cost", "US dollars", "Of all model calls of the run")}
+        </div>
+      </Section>
+      <Section title="Retention" text="Days after the end of a run. Empty: as long as the installation keeps them.">
+        <div class="field-row">
+          {limit("run_days", "Days of runs", "With transcripts and artifacts; open reviews and kept runs stay")}
+          {limit("workspace_days", "Days of workspaces", "A follow-up needs the workspace")}
         </div>
       </Section>
     </Form>

@@ -1,0 +1,85 @@
+// Sessions as records: rename, keep, delete, export.
+#include "cli/remote/download.h"
+#include "cli/remote/view.h"
+#include "cli/toolkit/scope.h"
+
+namespace hone::cli {
+
+namespace {
+
+const Argument record_argument{.name = "SESSION", .doc = "Id of the session (or another run)."};
+
+std::string record_path(const Context& context) {
+    return path_of("/v1/runs", {context.value_or_empty("SESSION")});
+}
+
+Result<> rename_session(Context& context) {
+    const json::Value run =
+        TRY(context.remote.patch(record_path(context), json::Object{{"title", context.value_or_empty("TITLE")}}));
+    return show_done(context, run, "Renamed to " + text_of(run, "title") + ".");
+}
+
+Result<> keep_session(Context& context) {
+    const bool kept = !context.parsed.has("--off");
+    const json::Value run = TRY(context.remote.patch(record_path(context), json::Object{{"kept", kept}}));
+    return show_done(context, run, kept ? "Kept: it and its workspace do not expire." : "No longer kept.");
+}
+
+Result<> delete_session(Context& context) {
+    const json::Value run = TRY(context.remote.get(record_path(context)));
+    TRY(context.confirm("This deletes the run " + text_of(run, "title") + " (" + text_of(run, "id") +
+                            ") with its transcript, artifacts, workspace and trace, permanently.",
+                        text_of(run, "id")));
+    return show_done(context, TRY(context.remote.remove(record_path(context))), "Deleted the run.");
+}
+
+Result<> export_sessions(Context& context) {
+    Query query = space_query(context);
+    for (const auto& [option, name] : {std::pair("--project", "project"),
+                                       {"--harness", "harness"},
+                                       {"--person", "person"},
+                                       {"--automation", "automation"},
+                                       {"--format", "format"}})
+        query.emplace_back(name, context.value_or_empty(option));
+    query.emplace_back("after", TRY(moment(context, "--after")));
+    return download_to_file(context, {.path = "/v1/runs/export", .query = std::move(query)}, "",
+                            context.value_or_empty("FILE"));
+}
+
+} // namespace
+
+std::vector<Command> session_record_commands() {
+    return {
+        {.path = "session rename",
+         .summary = "Give a session another title.",
+         .arguments = {record_argument, {.name = "TITLE", .doc = "The new title."}},
+         .run = rename_session},
+        {.path = "session keep",
+         .summary = "Keep a session and its workspace from expiry.",
+         .arguments = {record_argument},
+         .options = {{.name = "--off", .value = "", .doc = "No longer keep it."}},
+         .run = keep_session},
+        {.path = "session delete",
+         .summary = "Delete an ended session with its transcript, artifacts, workspace and trace.",
+         .arguments = {record_argument},
+         .destructive = true,
+         .run = delete_session},
+        {.path = "session export",
+         .summary = "Save a list of sessions and other runs to a file.",
+         .arguments = {{.name = "FILE", .doc = "File to write; - is standard output."}},
+         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only runs of this project.", .short_name = "-p"},
+                     {.name = "--harness", .value = "HARNESS", .doc = "Only runs with this harness."},
+                     {.name = "--person", .value = "NAME", .doc = "Only runs that this person or key started."},
+                     {.name = "--automation", .value = "AUTOMATION", .doc = "Only runs of this automation; its id."},
+                     {.name = "--after",
+                      .value = "TIME",
+                      .doc = "Only runs created after this time, or within a duration."},
+                     {.name = "--format",
+                      .value = "FORMAT",
+                      .doc = "JSON Lines (default) or CSV.",
+                      .choices = {"jsonl", "csv"}}},
+         .run = export_sessions},
+    };
+}
+
+} // namespace hone::cli

@@ -1,0 +1,137 @@
+// What people do with runs as records: rename, keep, delete, rerun, fork.
+#include "access/names.h"
+#include "harness/catalog.h"
+#include "review/stored_artifacts.h"
+#include "run/files/uploads.h"
+#include "run/new_run.h"
+
+namespace hone::run {
+
+using access::Caller, access::Permission;
+
+namespace {
+
+// The commits become the refs of the repositories; versions are compared when the run is prepared. A run that ended
+// before it was prepared has nothing to pin.
+void pin(Manifest& manifest) {
+    for (RepoSettings& wanted : manifest.settings.repos.value)
+        for (const ClonedRepo& cloned : *manifest.repos)
+            if (cloned.url == wanted.url && !cloned.commit.empty()) wanted.ref = cloned.commit;
+    if (manifest.tier.value.empty()) return;
+    Pins pins;
+    pins.harness_version = *manifest.harness_version;
+    pins.skills = *manifest.skills;
+    manifest.pins = std::move(pins);
+}
+
+} // namespace
+
+Result<Run> Runs::update(const Caller& caller, const RunId& id, const RunChange& change) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    const std::string title = change.title ? TRY(access::checked_name("title", *change.title)) : run.title;
+    const std::optional<std::string> kept_by = !change.kept   ? run.kept_by
+                                               : *change.kept ? std::optional(caller.name)
+                                                              : std::nullopt;
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(transaction.execute("UPDATE runs SET title = ?, kept_by = ? WHERE id = ?", title, kept_by, id));
+        return m_access.audit.record(
+            transaction, caller,
+            {"run_update", run.space_id, id.text(), {{"title", title}, {"kept", kept_by.has_value()}}});
+    }));
+    m_transcript.announce(id);
+    return find(Caller::system(), id);
+}
+
+Result<Run> Runs::attach_files(const Caller& caller, const RunId& id, const std::vector<std::string>& uploads) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    TRY(find(caller, id, Permission::project_read)); // as for a message
+    if (uploads.empty()) return invalid("uploads is empty");
+    if (m_uploads == nullptr) return unavailable("this server stores no uploads");
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT state, workspace_removed_at FROM runs WHERE id = ?", id));
+        if (rows.empty()) return not_found("run " + id.text());
+        const State state = parse_enum<State>(rows.front().text(0)).value_or(State::failed);
+        if (is_over(state) && !rows.front().is_null(1))
+            return conflict("the workspace of the session has expired; rerun it instead");
+        std::string paths;
+        for (const Upload& upload : TRY(m_uploads->attach(transaction, caller, run.space_id, id, uploads)))
+            paths += (paths.empty() ? "" : ", ") + upload.path;
+        RunEvent event;
+        event.step = "files";
+        event.text = caller.name + " uploaded " + paths + ".";
+        TRY(m_transcript.append(transaction, id, std::span(&event, 1)));
+        TRY(note_author(transaction, caller, id));
+        return m_access.audit.record(transaction, caller, {"run_upload", run.space_id, id.text(), {{"files", paths}}});
+    }));
+    notify(id);
+    return find(Caller::system(), id);
+}
+
+Result<> Runs::remove(const Caller& caller, const RunId& id) {
+    const Run run = TRY(find(caller, id, Permission::trace_delete));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query("SELECT state FROM runs WHERE id = ?", id));
+        if (rows.empty()) return not_found("run " + id.text());
+        if (!is_over(parse_enum<State>(rows.front().text(0)).value_or(State::failed)))
+            return conflict("the run is not over: cancel it first");
+        if (TRY(review::has_open_pull_request(transaction, id.text())))
+            return conflict("a pull request of the run is open: merge, close or withdraw it first");
+        TRY(transaction.execute("DELETE FROM runs WHERE id = ?", id));
+        TRY(forget_secrets(transaction, m_vault, id.text()));
+        return m_access.audit.record(
+            transaction, caller,
+            {"run_delete", run.space_id, id.text(), {{"title", run.title}, {"project", run.project_id.text()}}});
+    });
+}
+
+Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::optional<std::string>& prompt,
+                        Versions versions) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    New made;
+    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
+    made.manifest = TRY(manifest(caller, id));
+    if (versions == Versions::pinned) {
+        pin(made.manifest);
+        made.has_window = true;
+    } else {
+        made.manifest.pins.reset();
+        made.manifest.data_from.reset();
+        made.manifest.data_to.reset();
+    }
+    // What only the old run had is determined again.
+    made.manifest.harness_version = std::string();
+    made.manifest.tier = std::string();
+    made.manifest.layers.value.clear();
+    made.manifest.repos.value.clear();
+    if (prompt) made.manifest.prompt = *prompt;
+    if (!prompt) made.title = run.title;
+    made.priority = run.priority;
+    made.from_run = id;
+    if (m_uploads != nullptr && !TRY(m_uploads->of_run(id)).empty()) {
+        TRY(find(caller, id, Permission::project_read)); // the files are the run's
+        made.files_of = id;
+    }
+    return insert(caller, made);
+}
+
+Result<Run> Runs::fork(const Caller& caller, const RunId& id, const std::string& prompt) {
+    const Run run = TRY(find(caller, id, Permission::run_start));
+    TRY(find(caller, id, Permission::project_read)); // its workspace holds what its worker read
+    if (run.origin != Origin::session) return conflict("only sessions can be forked; rerun it instead");
+    if (!is_over(run.state)) return conflict("the session has not ended; cancel it or wait for its end");
+    if (!run.takes_follow_ups) return conflict("the workspace of the session has expired; rerun it instead");
+    const harness::Harness* harness = harness::find(run.harness);
+    New made;
+    made.project = TRY(m_access.projects.find(caller, run.space_id, run.project_id.text(), Permission::run_start));
+    made.manifest = TRY(manifest(caller, id));
+    made.manifest.prompt = prompt;
+    made.from_run = id;
+    made.fork_of = id;
+    const auto rows = TRY(m_database.query("SELECT harness_session, rights FROM runs WHERE id = ?", id));
+    if (!rows.empty() && harness != nullptr && harness->resumes) made.harness_session = rows.front().text(0);
+    // The conversation that it continues may have messages of other people.
+    if (!rows.empty()) made.is_shared = !is_only_of(TRY(json::parse(rows.front().text(1))), caller);
+    return insert(caller, made);
+}
+
+} // namespace hone::run
