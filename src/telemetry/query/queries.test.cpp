@@ -1,8 +1,8 @@
 // Evals and retention on the real engine, and the pure parts of filters.
 #include "telemetry/guard/sql_guard.h"
+#include "telemetry/kept_traces.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
-#include "telemetry/query/kept_traces.h"
 #include "telemetry/query/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/store_fixture.h"

@@ -2,8 +2,8 @@
 
 #include "telemetry/engine/project_views.h"
 #include "telemetry/query/filter.h"
-#include "telemetry/query/kept_traces.h"
 #include "telemetry/span/binary.h"
+#include "telemetry/span/kept_by_people.h"
 
 #include <algorithm>
 #include <set>
