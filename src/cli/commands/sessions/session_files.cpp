@@ -1,5 +1,5 @@
 // Files of sessions: give one to a session, browse and download the workspace.
-#include "cli/commands/loop/session_files.h"
+#include "cli/commands/sessions/session_files.h"
 #include "cli/remote/download.h"
 #include "cli/remote/progress.h"
 #include "cli/remote/view.h"
