@@ -1,9 +1,9 @@
-#include "telemetry/query/retention.h"
+#include "telemetry/retention/retention.h"
 
 #include "telemetry/engine/project_views.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/retention/kept_traces.h"
 #include "telemetry/span/binary.h"
-#include "telemetry/span/kept_by_people.h"
 
 #include <algorithm>
 #include <set>

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "telemetry/engine/clickhouse.h"
-#include "telemetry/span/kept_by_people.h"
 
 #include <string>
 
 namespace hone::telemetry {
+
+// Of each kind (spans, traces, chat sessions) the last so many that people evaluated keep their traces.
+constexpr int64_t most_kept_by_people = 100'000;
 
 // Spans, traces and chat sessions of the project that people evaluated.
 Result<int64_t> count_evaluated_by_people(ClickHouse& engine, const std::string& project);
