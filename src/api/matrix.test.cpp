@@ -344,6 +344,7 @@ private:
         if (what == "queue_item") return make_id<evaluate::QueueItemTag>(world.clock).text();
         if (what == "monitor") {
             monitor::NewMonitor wanted;
+            wanted.settings.metric = telemetry::Metric::error_rate;
             wanted.name = unique();
             wanted.project = project().text();
             wanted.settings.condition.threshold = 0.1;

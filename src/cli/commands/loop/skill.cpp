@@ -1,9 +1,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/loop/skill_declared.h"
+#include "cli/commands/loop/skill_export.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/scope.h"
+#include "cli/toolkit/secret_input.h"
 
 #include <filesystem>
 
@@ -76,14 +78,6 @@ Result<json::Value> wanted_skill(const Context& context) {
     return context.remote.get(path_of("/v1/skills", {context.value_or_empty("SKILL")}), space_query(context));
 }
 
-// Never from the command line, where other users of the machine could read it.
-Result<std::string> read_skill_secret(const Context& context, const std::string& name) {
-    std::string value = context.console.is_interactive() ? TRY(context.console.prompt_secret(name + ": "))
-                                                         : TRY(context.console.read_line());
-    if (value.empty()) return context.usage("no value was given for " + name);
-    return value;
-}
-
 Result<> add_values(const Context& context, json::Object& body) {
     TRY(add_declared(context, body));
     json::Object variables, secrets, exposure;
@@ -91,7 +85,7 @@ Result<> add_values(const Context& context, json::Object& body) {
         const auto [name, value] = TRY(split_pair(context, text, "--var"));
         variables[name] = value;
     }
-    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_skill_secret(context, name));
+    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_secret(context, name));
     for (const auto& text : context.parsed.all("--expose")) {
         const auto [name, how] = TRY(split_pair(context, text, "--expose"));
         exposure[name] = how;
@@ -375,7 +369,7 @@ Result<> set_secret(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     const std::string name = context.value_or_empty("NAME");
     json::Object body;
-    body["value"] = TRY(read_skill_secret(context, name));
+    body["value"] = TRY(read_secret(context, name));
     if (const auto how = context.parsed.value("--exposure")) body["exposure"] = *how;
     const json::Value changed =
         TRY(context.remote.put(path_of("/v1/skills", {text_of(skill, "id"), "secrets", name}), std::move(body)));
@@ -483,6 +477,7 @@ std::vector<Command> skill_commands() {
          .summary = "Show the hosts that workers can reach through a skill, and the secrets used.",
          .arguments = {skill_argument},
          .run = show_reach},
+        skill_export_command(),
         {.path = "secret list", .summary = "List the names of secrets, their age and last use.", .run = list_secrets},
         {.path = "secret set",
          .summary = "Set or replace a secret of a skill.",
