@@ -3,12 +3,14 @@
 #pragma once
 
 #include "evaluate/annotation_configs/annotation_configs.h"
+#include "evaluate/calibration/calibrations.h"
 #include "evaluate/datasets/datasets.h"
 #include "evaluate/datasets/proposals.h"
 #include "evaluate/experiments/experiments.h"
 #include "evaluate/judges/agent_verdicts.h"
 #include "evaluate/judges/judge.h"
 #include "evaluate/prompts/prompts.h"
+#include "evaluate/queues/queues.h"
 #include "evaluate/runner/experiment_runner.h"
 #include "evaluate/runner/playground.h"
 #include "evaluate/tasks/documents.h"
@@ -37,6 +39,8 @@ struct Evaluate {
           experiments(database, clock, access, datasets),
           prompts(database, clock, access),
           annotation_configs(database, clock, access),
+          queues(database, clock, access, annotation_configs, datasets, parts.spans),
+          calibrations(database, clock, access, parts.spans),
           tasks(database, clock, access, experiments, parts.sources),
           playground(clock, access, prompts, parts.sources),
           agent_verdicts(database, clock),
@@ -57,6 +61,8 @@ struct Evaluate {
     Experiments experiments;
     Prompts prompts;
     AnnotationConfigs annotation_configs;
+    Queues queues;
+    Calibrations calibrations;
     ExperimentTasks tasks;
     Playground playground;
     AgentVerdicts agent_verdicts;

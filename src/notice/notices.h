@@ -28,6 +28,7 @@ enum class Kind {
     pull_request_changed,
     break_glass_login,
     eval_task_paused,
+    evaluator_drifted,
 };
 constexpr auto enum_names(Kind) {
     return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
@@ -46,7 +47,8 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::pull_request_changes_requested, "pull_request_changes_requested"},
                       EnumName{Kind::pull_request_changed, "pull_request_changed"},
                       EnumName{Kind::break_glass_login, "break_glass_login"},
-                      EnumName{Kind::eval_task_paused, "eval_task_paused"}};
+                      EnumName{Kind::eval_task_paused, "eval_task_paused"},
+                      EnumName{Kind::evaluator_drifted, "evaluator_drifted"}};
 }
 
 struct NoticeTag {

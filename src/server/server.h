@@ -20,10 +20,13 @@
 #include "server/monitors.h"
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
+#include "server/people.h"
 #include "server/reviews.h"
+#include "server/space_storage.h"
 #include "server/storage_duty.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
+#include "signal/replay/fix_replays.h"
 #include "sql/directory_lock.h"
 
 namespace hone::server {
@@ -77,6 +80,9 @@ private:
     std::string metrics() const override;
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+    Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
+        return m_space_storage->rows(caller);
+    }
     void wake_duties() override {
         m_sweeper->wake();
         m_storage->wake();
@@ -126,7 +132,11 @@ private:
     std::optional<EvaluatorRuns> m_evaluator_runs;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
+    std::optional<signal::FixReplays> m_fix_replays;
+    std::optional<Duty> m_replaying; // of fixes
+    std::optional<PeopleDuties> m_people;
     std::optional<MonitorDuties> m_monitors;
+    std::optional<SpaceStorageRows> m_space_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

@@ -11,3 +11,5 @@ export { EvalTaskPage } from "../pages/evaluators/task";
 export { Playground } from "../pages/prompts/playground";
 export { PromptPage } from "../pages/prompts/prompt";
 export { Prompts } from "../pages/prompts/prompts";
+export { QueuePage } from "../pages/queues/queue";
+export { Queues } from "../pages/queues/queues";

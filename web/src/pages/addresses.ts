@@ -50,6 +50,8 @@ export const compare_page = (dataset: string, experiments: string[]) =>
     base: experiments[0] ?? "",
     other: experiments.slice(1).join(","),
   })}`;
+export const queues_page = () => `${space_home()}/queues`;
+export const queue_page = (id: string) => `${space_home()}/queues/${segment(id)}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
 export const evaluators_of_space = () => `${space_home()}/evaluators`;

@@ -19,6 +19,7 @@ export const notice_kinds: [string, string][] = [
   ["pull_request_changes_requested", "Changes requested on the forge"],
   ["pull_request_changed", "People pushed to a pull request's branch"],
   ["break_glass_login", "Login with an emergency password"],
+  ["evaluator_drifted", "Evaluator drifted"],
   ["automation_paused", "Automation paused"],
   ["eval_task_paused", "Task of an evaluator paused"],
   ["budget_near", "Budget nearly used up"],

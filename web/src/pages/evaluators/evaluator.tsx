@@ -22,6 +22,7 @@ import { navigate } from "../../router";
 import { eval_task_page, evaluators_of_space } from "../addresses";
 import { TextDiff } from "../datasets/text_diff";
 import { Bench } from "./bench";
+import { CalibrationPart } from "./calibration";
 import {
   definition_text,
   evaluator_route,
@@ -274,6 +275,7 @@ function VersionsPart({ evaluator }: { evaluator: Evaluator }) {
 const tabs = [
   { id: "definition", title: "Definition" },
   { id: "tasks", title: "Tasks" },
+  { id: "calibration", title: "Calibration" },
   { id: "versions", title: "Versions" },
 ];
 
@@ -299,6 +301,7 @@ function Known({ evaluator }: { evaluator: Evaluator }) {
       <Tabs label="Parts of the evaluator" tabs={tabs} />
       {tab === "definition" && <DefinitionPart evaluator={evaluator} />}
       {tab === "tasks" && <TasksPart evaluator={evaluator} />}
+      {tab === "calibration" && <CalibrationPart evaluator={evaluator} />}
       {tab === "versions" && <VersionsPart evaluator={evaluator} />}
       {deleting && (
         <Confirm
