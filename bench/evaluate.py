@@ -183,6 +183,21 @@ def rule_backfill(client, count):
     }
 
 
+def queue_of_jobs(client, spans):
+    """A backfill of a task that is off makes jobs and runs none: how many in a second."""
+    source = "def evaluate(document):\n    return True"
+    code = client.must("POST", "/v1/evaluators", {"name": "every", "kind": "code", "code": {"language": "python", "source": source}}).data["id"]
+    task = client.must("POST", "/v1/eval_tasks", {"project": "past", "evaluator": code, "target": "span"}).data["id"]
+    client.must("PATCH", f"/v1/eval_tasks/{task}", {"enabled": False})
+    wanted = min(spans, 200_000)
+    begin = time.monotonic()
+    client.must("POST", f"/v1/eval_tasks/{task}/backfills", {"from": "2020-01-01T00:00:00Z", "most_targets": wanted})
+    while client.must("GET", f"/v1/eval_tasks/{task}/backfills").data[0]["queued"] < wanted:
+        assert time.monotonic() - begin < 300
+        time.sleep(0.05)
+    return {"jobs_made_per_s": round(wanted / (time.monotonic() - begin))}
+
+
 def start_experiment(client, dataset, body):
     made = client.must("POST", f"/v1/datasets/{dataset}/experiments", {}).data["id"]
     client.must("POST", f"/v1/experiments/{made}/start", body)
@@ -286,7 +301,9 @@ if wanted.only_judges:
     print(json.dumps(found, indent=2))
     sys.exit()
 with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
-    found |= rule_backfill(server.client(key_of(server)), wanted.spans)
+    client = server.client(key_of(server))
+    found |= rule_backfill(client, wanted.spans)
+    found |= queue_of_jobs(client, wanted.spans)
 if wanted.only_rule:
     print(json.dumps(found, indent=2))
     sys.exit()
