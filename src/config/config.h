@@ -51,6 +51,12 @@ struct Config {
     std::string egress_private_hosts;
     std::string egress_proxy;
     std::string egress_no_proxy;
+    std::string packages_npm = "https://registry.npmjs.org/";
+    std::string packages_pypi = "https://pypi.org/simple/,https://files.pythonhosted.org/";
+    std::string packages_debian = "http://deb.debian.org/debian/,http://deb.debian.org/debian-security/";
+    std::string packages_crates = "https://index.crates.io/,https://static.crates.io/";
+    std::string packages_go = "https://proxy.golang.org/,https://sum.golang.org/";
+    std::string packages_maven = "https://repo.maven.apache.org/maven2/";
     Bytes git_mirror_bytes{int64_t{2} << 30};
     Bytes git_push_bytes{int64_t{100} << 20};
     int64_t git_push_objects = 200'000;

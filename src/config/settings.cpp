@@ -195,6 +195,36 @@ constexpr Setting list[] = {
     text<&Config::egress_no_proxy>(
         "egress_no_proxy",
         "Hosts that are reached without egress_proxy, with all names below them, separated by commas.", "LIST"),
+    text<&Config::packages_npm>(
+        "packages_npm",
+        "npm registry that sandbox.packages opens as `npm`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_pypi>(
+        "packages_pypi",
+        "Python package index that sandbox.packages opens as `pypi`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_debian>(
+        "packages_debian",
+        "Debian archive that sandbox.packages opens as `debian`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_crates>(
+        "packages_crates",
+        "Rust crate registry that sandbox.packages opens as `crates`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_go>(
+        "packages_go",
+        "Go module proxy that sandbox.packages opens as `go`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
+    text<&Config::packages_maven>(
+        "packages_maven",
+        "Maven repository that sandbox.packages opens as `maven`, read-only: its address, then, separated "
+        "by commas, those of further hosts that serve its files. Empty: none.",
+        "URLS"),
     bytes<&Config::git_mirror_bytes>("git_mirror_bytes", "Largest mirror of a repository.", 1 << 20, 1LL << 40),
     bytes<&Config::git_push_bytes>("git_push_bytes", "Largest push of a worker.", 1 << 16, 1LL << 33),
     number<&Config::git_push_objects>("git_push_objects", "Most objects (files, folders, commits) in one push.", 1,

@@ -32,6 +32,8 @@ Result<Supplied> Supply::supply(const Wanted& wanted) {
     // A branch without a common commit cannot be reviewed.
     if (supplied.repo.refs == 0) return to_error("use " + wanted.url, {Cause::empty_repository, {}, {}});
     supplied.checkout = TRY(m_quarantine.open(wanted.run, supplied.repo, wanted.ref));
+    supplied.mounts = m_quarantine.mounts(supplied.checkout);
+    supplied.directory = quarantine_inside;
     for (const std::string& note : supplied.repo.notes)
         supplied.warning += (supplied.warning.empty() ? "" : " ") + note;
     return supplied;

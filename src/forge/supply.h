@@ -18,6 +18,8 @@ struct Wanted {
 struct Supplied {
     Repo repo;
     RunRepo checkout;
+    std::vector<GitMount> mounts; // where a sandbox finds its objects, and the path there
+    std::string directory;
     std::string warning; // what the worker's transcript should say; empty: nothing
 };
 

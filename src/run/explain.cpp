@@ -5,8 +5,8 @@
 namespace hone::run {
 
 Result<broker::Explanation> explain(const Presets& presets, const skill::Skills& skills, const forge::Catalog& repos,
-                                    const access::Caller& caller, const access::SpaceId& space,
-                                    const ExplainRequest& request) {
+                                    const broker::PackageMirrors& mirrors, const access::Caller& caller,
+                                    const access::SpaceId& space, const ExplainRequest& request) {
     TRY(caller.require(access::Permission::skill_read, space));
     auto mode = broker::EgressMode::allowlist;
     std::vector<std::string> ids;
@@ -21,6 +21,8 @@ Result<broker::Explanation> explain(const Presets& presets, const skill::Skills&
             auto rule = TRY(parse_allowed_host(host));
             rules.push_back({std::move(rule), false, "preset"});
         }
+        for (broker::PolicyRule& rule : TRY(mirrors.rules(*preset.settings.sandbox.value.packages)))
+            rules.push_back(std::move(rule));
     }
     for (const std::string& name : request.skills) {
         const skill::Skill found = TRY(skills.find(caller, space, name));

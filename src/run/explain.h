@@ -19,7 +19,7 @@ struct ExplainRequest {
 };
 
 Result<broker::Explanation> explain(const Presets& presets, const skill::Skills& skills, const forge::Catalog& repos,
-                                    const access::Caller& caller, const access::SpaceId& space,
-                                    const ExplainRequest& request);
+                                    const broker::PackageMirrors& mirrors, const access::Caller& caller,
+                                    const access::SpaceId& space, const ExplainRequest& request);
 
 } // namespace hone::run

@@ -109,6 +109,7 @@ struct Run {
     std::string started_by;
     int64_t priority = 0;
     int64_t turns = 0;
+    int64_t steps = 0;
     int64_t last_event = 0;
     harness::Usage usage;
     std::optional<int64_t> cost_micro_usd;
@@ -136,8 +137,9 @@ struct Run {
         Field{"started_by", &Run::started_by, "E-mail address, key or automation."},
         Field{"priority", &Run::priority, "Runs with a higher priority start first."},
         Field{"turns", &Run::turns, "Number of turns."},
+        Field{"steps", &Run::steps, "Number of tool calls."},
         Field{"last_event", &Run::last_event, "Sequence number of its newest event."},
-        Field{"usage", &Run::usage, "Tokens as the gateway counted them."},
+        Field{"usage", &Run::usage, "Tokens as the gateway counted them, also while it runs."},
         Field{"cost_micro_usd", &Run::cost_micro_usd, "Cost; null when a model's price is unknown."},
         Field{"from_run", &Run::from_run, "Run it repeats or was forked from."},
         Field{"trace_id", &Run::trace_id, "Its trace in the project hone-runs."},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "review/artifacts.h"
+#include "run/build_network.h"
 #include "run/egress.h"
 #include "run/files/run_files.h"
 #include "run/harness_store.h"
@@ -34,6 +35,7 @@ struct RunServices {
     Egress egress;
     review::Artifacts artifacts;
     HarnessStore harnesses;
+    const BuildNetworks* build_networks = nullptr; // null: nothing is built or verified with a network
     RunFiles files;
 };
 

@@ -168,8 +168,9 @@ Result<> RunStore::progress(const RunId& id, std::vector<RunEvent> events, int64
         for (RunEvent& event : copy)
             if (event.turn == 0) event.turn = rows.front().integer(0);
         TRY(m_transcript.append(transaction, id, copy));
-        TRY(transaction.execute("UPDATE runs SET spool_offset = ?, harness_session = ? WHERE id = ?", spool_offset,
-                                harness_session, id));
+        const auto steps = std::ranges::count(copy, harness::EventKind::tool_call, &RunEvent::kind);
+        TRY(transaction.execute("UPDATE runs SET spool_offset = ?, harness_session = ?, steps = steps + ? WHERE id = ?",
+                                spool_offset, harness_session, static_cast<int64_t>(steps), id));
         return {};
     }));
     if (!events.empty()) m_transcript.announce(id);

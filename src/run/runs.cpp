@@ -33,6 +33,7 @@ constexpr std::tuple run_columns{
     sql::Column{"started_by_name", &Run::started_by},
     sql::Column{"priority", &Run::priority},
     sql::Column{"turns", &Run::turns},
+    sql::Column{"steps", &Run::steps},
     sql::Column{"last_event", &Run::last_event},
     sql::Column{"input_tokens", sql::in(&Run::usage, &harness::Usage::input)},
     sql::Column{"cache_read_tokens", sql::in(&Run::usage, &harness::Usage::cache_read)},
@@ -320,6 +321,13 @@ Result<std::map<RunId, Run>> Runs::find_all(std::span<const RunId> ids) const {
         runs.emplace(run.id, std::move(run));
     }
     return runs;
+}
+
+Result<std::vector<KeptThread>> Runs::kept_threads() const {
+    std::vector<KeptThread> threads;
+    for (const auto& row : TRY(m_database.query("SELECT DISTINCT space_id, thread FROM runs")))
+        threads.push_back({row.text(0), row.text(1)});
+    return threads;
 }
 
 Result<int64_t> Runs::count_live(const std::string& automation) const {

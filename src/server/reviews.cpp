@@ -35,7 +35,8 @@ Result<> ReviewDuties::start() {
     TRY(m_services.branches.restart_verifications());
     m_repos.emplace(m_parts.repositories.repos(), *quarantine);
     m_inspector.emplace(m_services.branches, *m_repos, *git, m_parts.clock, scratch);
-    m_verifier.emplace(m_services.branches, m_services, *m_repos, *m_parts.provider, *m_store);
+    m_setup.emplace(*git, *m_parts.provider, *m_store);
+    m_verifier.emplace(m_services.branches, m_services, *m_repos, *m_parts.provider, *m_store, &*m_setup);
     m_delivery.emplace(review::DeliveryParts{m_parts.database, m_parts.clock, m_parts.runs.artifacts,
                                              m_services.branches, m_services.pull_requests, m_services, *m_repos, *git,
                                              m_http, m_contexts, scratch});

@@ -53,6 +53,7 @@ private:
     std::optional<sandbox::Store> m_store;
     std::optional<QuarantineRepos> m_repos;
     std::optional<review::Inspector> m_inspector;
+    std::optional<forge::Setup> m_setup;
     std::optional<review::Verifier> m_verifier;
     std::optional<review::Delivery> m_delivery;
     // Last: their threads use what stands above.

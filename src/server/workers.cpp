@@ -35,6 +35,7 @@ Workers::Workers(const WorkerParts& parts)
 Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
     std::unique_ptr<Workers> workers(new Workers(parts));
     TRY(workers->m_prices.add(parts.price_lines));
+    workers->m_policies.set_mirrors(parts.mirrors);
     parts.skills.add_use(workers->m_skill_use);
     workers->m_services.presets.set_vault(parts.vault);
     workers->m_services.runs.set_vault(parts.vault);
@@ -45,11 +46,34 @@ Result<> Workers::start(const std::string& address) {
     TRY(start_broker(address)); // also without workers: experiments and the playground call models
     if (m_parts.provider == nullptr) return {};
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
-    m_worker_services.emplace(run::WorkerServices{
-        m_parts.clock, m_parts.access, m_run_store, *m_parts.provider, *m_store, *m_broker, *m_gateway, m_ledger,
-        m_skills, m_services.egress, m_spans, m_services.harnesses, m_parts.data_directory,
-        beside_program("hone-inside"), beside_program("playbooks"), ::geteuid() == 0,
-        m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr, &m_policies, &m_services.uploads});
+    m_networks.emplace(*m_broker, m_services.egress, m_skills, m_policies.mirrors(), m_parts.clock,
+                       m_parts.data_directory);
+    m_networks->remove_leftovers();
+    m_services.build_networks = &*m_networks;
+    if (m_parts.repositories != nullptr && m_parts.repositories->git() != nullptr)
+        m_setup.emplace(*m_parts.repositories->git(), *m_parts.provider, *m_store);
+    m_worker_services.emplace(
+        run::WorkerServices{m_parts.clock,
+                            m_parts.access,
+                            m_run_store,
+                            *m_parts.provider,
+                            *m_store,
+                            *m_broker,
+                            *m_gateway,
+                            m_ledger,
+                            m_skills,
+                            m_services.egress,
+                            m_spans,
+                            m_services.harnesses,
+                            m_parts.data_directory,
+                            beside_program("hone-inside"),
+                            beside_program("playbooks"),
+                            ::geteuid() == 0,
+                            m_parts.repositories != nullptr ? m_parts.repositories->supply() : nullptr,
+                            &m_policies,
+                            m_setup ? &*m_setup : nullptr,
+                            &*m_networks,
+                            &m_services.uploads});
     m_services.files.connect(*m_parts.provider, *m_store, ::geteuid() == 0);
     const std::string server = TRY(server_name(m_parts.database, m_parts.data_directory, m_parts.clock));
     m_dispatcher = std::make_unique<run::Dispatcher>(

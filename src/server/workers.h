@@ -6,6 +6,7 @@
 #include "broker/broker.h"
 #include "broker/gateway/gateway.h"
 #include "broker/gateway/model_spans.h"
+#include "forge/setup/setup.h"
 #include "run/run_services.h"
 #include "run/settings/skill_check.h"
 #include "run/worker/dispatcher.h"
@@ -34,6 +35,7 @@ struct WorkerParts {
     run::Places places = {};
     SharedPlaces* shared_places = nullptr; // of runs and lanes of experiments
     run::Ceilings ceilings = {};
+    broker::PackageMirrors mirrors = {};
     Repositories* repositories = nullptr; // null: workers have none
 };
 
@@ -74,6 +76,8 @@ private:
     std::unique_ptr<broker::Gateway> m_gateway;
     std::unique_ptr<broker::Dialer> m_dialer;
     std::unique_ptr<broker::Broker> m_broker;
+    std::optional<run::BuildNetworks> m_networks;
+    std::optional<forge::Setup> m_setup;
     std::optional<run::WorkerServices> m_worker_services;
     std::unique_ptr<run::Dispatcher> m_dispatcher; // last: its threads use what stands above
 };

@@ -229,14 +229,14 @@ class Server:
                 continue
 
 
-def run(binary, *arguments, environment=None, **options):
+def run(binary, *arguments, environment=None, patience=PATIENCE, **options):
     """A command of the binary that ends by itself."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("HONE_")}
     return subprocess.run(
         [str(pathlib.Path(binary).resolve()), *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=patience,
         env=clean | (environment or {}),
         **options,
     )

@@ -47,6 +47,11 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await page.getByLabel("Memory").fill("1 GiB");
   await page.getByLabel("Init script").fill("apt list");
   await page.getByLabel("Environment").fill("MODE=fast");
+  await part("Dependencies");
+  await page.getByLabel("npm", { exact: true }).check();
+  await page.getByLabel("PyPI", { exact: true }).check();
+  await page.getByLabel("Setup installs").selectOption("auto");
+  await page.getByLabel("Hosts of setup").fill("files.example.com");
   await part("Network");
   await page.getByLabel("More hosts").fill("api.example.com:8443\ngit.example.com");
   await part("Repositories");
@@ -63,6 +68,7 @@ test("a preset is created and every change is a version", async ({ page, admin }
   await verification.getByLabel("Command").fill("make test");
   await part("Budget");
   await page.getByLabel("US dollars").fill("1.5");
+  await page.getByLabel("Tool calls of a run").fill("40");
   await page.getByLabel("Content of model call spans").selectOption("metadata");
   await check_page(page);
   await page.getByRole("button", { name: "Save" }).click();
@@ -81,9 +87,12 @@ test("a preset is created and every change is a version", async ({ page, admin }
       init_script: "apt list",
       env: { MODE: "fast" },
       allow_hosts: ["api.example.com:8443", "git.example.com"],
+      packages: ["npm", "pypi"],
+      setup: "auto",
+      setup_hosts: ["files.example.com"],
     },
     outputs: { file: "review", labels: "review", investigation: "auto" },
-    budget: { cost_micro_usd: 1_500_000, soft_percent: 80 },
+    budget: { cost_micro_usd: 1_500_000, soft_percent: 80, steps: 40, turns: null },
     capture: "metadata",
     review: { approvals: 2, verification: [{ name: "tests", command: "make test", timeout_seconds: 600 }] },
   });

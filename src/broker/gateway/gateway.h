@@ -48,6 +48,8 @@ struct GatewayRun {
     std::function<Result<>(std::string_view key)> check_key;
     // Called once, on a connection's thread, when a call was refused because a budget is used up. Must not block.
     std::function<void(BudgetScope scope, const std::string& message)> budget_stopped;
+    // Most time of one call of Hone's own tools (/mcp); 0: that of other requests.
+    Duration tool_timeout{};
     // Whether requests get a notice near the end of a budget. Not where the request itself is measured.
     bool gets_notices = true;
 };

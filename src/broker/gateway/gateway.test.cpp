@@ -151,7 +151,8 @@ public:
 // A run in front of a provider, with everything real but the sandbox.
 class Stage {
 public:
-    explicit Stage(const std::string& base_url, SpendingLimit limit = {}, GatewayUpstream* upstream = nullptr)
+    explicit Stage(const std::string& base_url, SpendingLimit limit = {}, GatewayUpstream* upstream = nullptr,
+                   Duration tool_timeout = {})
         : fresh((crypto::start(), sql::Engine::sqlite), sql::testing::Schema::migrated),
           audit(fresh.database(), clock),
           ledger(fresh.database()),
@@ -166,6 +167,7 @@ public:
         run.account.run_id = "run_1";
         run.account.run = limit;
         run.run_key = crypto::SecretBytes(std::string_view("hone-run-key"));
+        run.tool_timeout = tool_timeout;
         run.budget_stopped = [this](BudgetScope, const std::string& message) { stopped += message + ";"; };
         REQUIRE(gateway.add_run("run_1", std::move(run)).ok());
 
@@ -723,6 +725,17 @@ TEST_CASE("the server's own API is reached with the run's key and no other") {
     CHECK(server.seen.starts_with("POST /v1/traces\n"));
     CHECK(stage.must_post("/api/v1/../../metrics", "x").status == 400);
     CHECK(stage.must_post("/mcpx", "x").status == 404);
+}
+
+TEST_CASE("a tool of the server that does not respond in time fails by the limit's name") {
+    const auto silent = net::listen_on("127.0.0.1:0"); // takes connections, and never responds
+    REQUIRE(silent.ok());
+    auto upstream = local_upstream(silent.value().address);
+    REQUIRE(upstream.ok());
+    Stage stage("http://127.0.0.1:1", {}, upstream.value().get(), std::chrono::milliseconds(50));
+    const auto answer = stage.must_post("/mcp", "{}");
+    CHECK(answer.status >= 500);
+    CHECK(answer.body.find("sandbox.tool_seconds") != std::string::npos);
 }
 
 TEST_CASE("calls are reported with their texts to the tracer") {

@@ -31,6 +31,8 @@ constexpr std::string_view stripped[] = {"authorization",    "cookie",    "x-api
 
 const std::string idle_key = "server";
 constexpr std::string_view key_variable = "HONE_API_KEY";
+constexpr std::string_view tool_limit_message =
+    "the tool took longer than the time limit of the run's preset (sandbox.tool_seconds)";
 
 } // namespace
 
@@ -119,8 +121,17 @@ Result<> ForwardExchange::send_body(const RequestHead& head) {
     return {};
 }
 
+// A call of a tool ends in time, whether its response has begun or not.
+Duration ForwardExchange::time_left(const RequestHead& head, Duration otherwise) const {
+    if (m_run.run.tool_timeout == Duration{} || head.path_without_query() != "/mcp" || head.method != "POST")
+        return otherwise;
+    return std::max(Duration(std::chrono::milliseconds(1)),
+                    m_began + m_run.run.tool_timeout - m_gateway.m_clock.steady());
+}
+
 Result<ResponseHead> ForwardExchange::reach(const RequestHead& head) {
     const GatewayOptions& options = m_gateway.m_options;
+    m_began = m_gateway.m_clock.steady();
     // Only a request without a body can be sent once more, so only such a one may meet a connection that just ended.
     if (head.framing == Framing::none) m_other = m_run.take_idle(idle_key, m_gateway.m_clock.steady());
     const bool is_reused = m_other.has_value();
@@ -129,11 +140,13 @@ Result<ResponseHead> ForwardExchange::reach(const RequestHead& head) {
     auto sent = sent_head.ok() ? send_body(head) : sent_head;
     if (!sent.ok() && sent.error().code != Code::unavailable) return sent.error();
     // Also after a failed write: the server may refuse a request before it has read it.
-    auto response = await_response(*m_other, m_client, head.method, options.response_timeout, options.idle_timeout);
+    auto response = await_response(*m_other, m_client, head.method, time_left(head, options.response_timeout),
+                                   options.idle_timeout);
     if (response.ok() || !is_reused || response.error().code != Code::unavailable) return response;
     m_other = TRY(m_gateway.m_upstream->connect(m_attached.cancel()));
     TRY(send_head(head));
-    return await_response(*m_other, m_client, head.method, options.response_timeout, options.idle_timeout);
+    return await_response(*m_other, m_client, head.method, time_left(head, options.response_timeout),
+                          options.idle_timeout);
 }
 
 bool ForwardExchange::serve_request(RequestHead& head) {
@@ -154,6 +167,8 @@ bool ForwardExchange::serve_request(RequestHead& head) {
     if (!reached.ok()) {
         const Error& error = reached.error();
         if (error.code == Code::conflict) return false;
+        if (error.code == Code::busy && time_left(head, options.response_timeout) < options.response_timeout)
+            return refuse(status_of(error), code_name(error.code), tool_limit_message);
         return refuse(status_of(error), code_name(error.code), error.message);
     }
     const ResponseHead& response = reached.value();
@@ -169,7 +184,8 @@ bool ForwardExchange::serve_request(RequestHead& head) {
     if (!m_client.write(write_response_head(passed), Deadline::after(options.idle_timeout)).ok()) return false;
     const PipeEnd end =
         pipe_body(*m_other, m_client, response, passed.framing, options.idle_timeout, [&](std::string& piece, bool) {
-            return m_attached.count_bytes(static_cast<int64_t>(piece.size())).ok();
+            const bool in_time = time_left(head, std::chrono::hours(1)) > std::chrono::milliseconds(1);
+            return in_time && m_attached.count_bytes(static_cast<int64_t>(piece.size())).ok();
         });
     if (end != PipeEnd::whole) return false;
     if (response.keep_alive && m_other->buffer().empty())

@@ -170,6 +170,7 @@ private:
     // Takes the key of the run's hone skill when the request carries its placeholder.
     Result<> take_skill_key(const RequestHead& head);
     Result<ResponseHead> reach(const RequestHead& head);
+    Duration time_left(const RequestHead& head, Duration otherwise) const;
     Result<> send_head(const RequestHead& head);
     Result<> send_body(const RequestHead& head);
 
@@ -177,6 +178,7 @@ private:
     AttachedRun& m_attached;
     Gateway::RunState& m_run;
     Channel& m_client;
+    Duration m_began{}; // steady time
     std::optional<Channel> m_other;
     std::shared_ptr<const GatewayCredential> m_skill_key; // null: the run's own key
 };

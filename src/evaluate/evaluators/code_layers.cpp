@@ -124,7 +124,7 @@ Result<std::string> CodeLayers::prepare(const EvaluatorVersion& version, const s
         if (failed != m_failures.end() && clock.steady() < failed->second.until) return invalid(failed->second.why);
     }
     TRY(mark(key, definition_hash(version)));
-    const auto layer = sandbox::prepare_layer(m_provider, store, preparation, stopped);
+    const auto layer = sandbox::prepare_layer(m_provider, store, preparation, {.cancelled = stopped});
     if (layer.ok()) return key;
     if (stopped && stopped()) return conflict("the evaluation was stopped");
     if (layer.error().code != Code::conflict) return layer.error();

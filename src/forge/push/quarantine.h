@@ -16,6 +16,9 @@
 namespace hone::forge {
 
 // A repository as one run has it.
+// Where a sandbox with `Quarantine::mounts` finds the repository.
+constexpr std::string_view quarantine_inside = "/quarantine";
+
 struct RunRepo {
     std::string run_id;
     RepoId repo_id;

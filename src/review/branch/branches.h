@@ -5,7 +5,7 @@
 
 #include "forge/push/push.h"
 #include "review/branch/revision.h"
-#include "sandbox/provider/spec.h"
+#include "sandbox/provider/build_network.h"
 
 #include <functional>
 #include <map>
@@ -29,6 +29,9 @@ struct RunFacts {
     std::map<std::string, std::string> env;
     sandbox::Limits limits;
     sandbox::Tier minimum_tier = sandbox::Tier::ns;
+    std::string setup;                 // forge/setup/plan.h
+    sandbox::MakeBuildNetwork network; // of init script, setup and commands; empty: none
+    std::string network_description;   // for the key of layers
 };
 
 // Runs, as far as reviews deal with them. The server implements it over run/.

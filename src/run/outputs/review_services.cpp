@@ -215,6 +215,11 @@ Result<review::RunFacts> ReviewServices::facts(const std::string& run) {
     facts.init_seconds = *sandbox.init_seconds;
     facts.env = *sandbox.env;
     facts.minimum_tier = *sandbox.minimum_tier;
+    facts.setup = *sandbox.setup;
+    if (m_runs.build_networks != nullptr) {
+        facts.network = m_runs.build_networks->of(found.space_id, id, manifest.settings);
+        facts.network_description = m_runs.build_networks->description(manifest.settings);
+    }
     facts.limits.memory_bytes = *sandbox.memory_bytes;
     facts.limits.cpus = *sandbox.cpus;
     facts.limits.pids = *sandbox.pids;

@@ -1,8 +1,10 @@
 #include "run/settings/settings.h"
 
 #include "base/text.h"
+#include "forge/setup/plan.h"
 #include "harness/catalog.h"
 #include "review/branch/secret_forms.h"
+#include "run/harness_store.h"
 
 #include <fmt/format.h>
 
@@ -30,6 +32,18 @@ Result<> check_variable(const std::string& where, const std::string& name, const
     return {};
 }
 
+Result<> check_setup(const SandboxSettings& sandbox) {
+    if (sandbox.setup.value.size() > forge::largest_setup_script) return invalid("sandbox.setup is larger than 64 KiB");
+    TRY(check_prompt("sandbox.setup", *sandbox.setup));
+    if (*sandbox.minimum_tier == sandbox::Tier::gvisor && !trim(*sandbox.setup).empty())
+        return invalid("sandbox.setup does not run in tier gvisor: put its result into an image (hone image build) "
+                       "and name that as sandbox.image");
+    if (sandbox.packages.value.size() > 6) return invalid("sandbox.packages has an entry twice");
+    if (sandbox.setup_hosts.value.size() > 200) return invalid("sandbox.setup_hosts has more than 200 hosts");
+    for (const std::string& host : sandbox.setup_hosts.value) TRY(parse_allowed_host("sandbox.setup_hosts", host));
+    return {};
+}
+
 Result<> check_sandbox(const SandboxSettings& sandbox) {
     TRY(check_range("sandbox.init_seconds", sandbox.init_seconds, 1, 3600));
     TRY(check_range("sandbox.memory_bytes", sandbox.memory_bytes, int64_t{64} << 20, int64_t{1} << 42));
@@ -37,6 +51,7 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
     TRY(check_range("sandbox.disk_bytes", sandbox.disk_bytes, int64_t{1} << 20, int64_t{1} << 42));
     TRY(check_range("sandbox.wall_clock_minutes", sandbox.wall_clock_minutes, 1, 1440));
     TRY(check_range("sandbox.idle_minutes", sandbox.idle_minutes, 1, 1440));
+    TRY(check_range("sandbox.tool_seconds", sandbox.tool_seconds, 1, 600));
     if (!(*sandbox.cpus >= 0.05 && *sandbox.cpus <= 1024)) return invalid("sandbox.cpus must be between 0.05 and 1024");
     if (*sandbox.image != "host" && !sandbox::is_plain_name(*sandbox.image))
         return invalid("sandbox.image must be `host` or the name of an image (`hone image list` shows them)");
@@ -58,7 +73,7 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
     }
     if (sandbox.allow_hosts.value.size() > 200) return invalid("sandbox.allow_hosts has more than 200 hosts");
     for (const std::string& host : sandbox.allow_hosts.value) TRY(parse_allowed_host(host));
-    return {};
+    return check_setup(sandbox);
 }
 
 Result<> check_repos(const std::vector<RepoSettings>& repos) {
@@ -83,14 +98,14 @@ Result<> check_repos(const std::vector<RepoSettings>& repos) {
 
 } // namespace
 
-Result<skill::HostRule> parse_allowed_host(std::string_view text) {
+Result<skill::HostRule> parse_allowed_host(std::string_view field, std::string_view text) {
     skill::HostRule rule;
     std::string_view host = text;
     const bool wildcard = host.starts_with("*.");
     if (wildcard) host.remove_prefix(2);
     auto parsed = broker::parse_host_port(host, 443);
     if (!parsed.ok() || (wildcard && (parsed.value().is_address || host.find('.') == std::string_view::npos)))
-        return invalid("sandbox.allow_hosts: \"" + std::string(truncate_utf8(text, 100)) +
+        return invalid(std::string(field) + ": \"" + std::string(truncate_utf8(text, 100)) +
                        "\" is not a host: write api.example.com, api.example.com:8443 or *.example.com");
     rule.host = (wildcard ? "*." : "") + parsed.value().host;
     rule.port = parsed.value().port;
@@ -122,6 +137,10 @@ Result<> validate(const Settings& settings) {
             names += (names.empty() ? "" : ", ") + std::string(known.name);
         return invalid("harness must be one of " + names);
     }
+    if (!settings.harness_version.value.empty() &&
+        (harness->package.empty() || !is_harness_version(*settings.harness_version)))
+        return invalid(harness->package.empty() ? "harness_version belongs to harnesses that are installed"
+                                                : "harness_version is not a version");
     if (!harness->protocols.empty() && settings.model.value.empty())
         return invalid(fmt::format("harness {} needs a model: its name, as the provider of the model skill has it",
                                    harness->name));
@@ -144,6 +163,8 @@ Result<> validate(const Settings& settings) {
     TRY(check_range("budget.soft_percent", settings.budget.value.soft_percent, 1, 100));
     if (settings.budget.value.tokens)
         TRY(check_range("budget.tokens", *settings.budget.value.tokens, 1, int64_t{1} << 50));
+    if (settings.budget.value.steps) TRY(check_range("budget.steps", *settings.budget.value.steps, 1, 1'000'000));
+    if (settings.budget.value.turns) TRY(check_range("budget.turns", *settings.budget.value.turns, 1, 1'000'000));
     TRY(review::validate(*settings.review));
     if (settings.budget.value.cost_micro_usd)
         TRY(check_range("budget.cost_micro_usd", *settings.budget.value.cost_micro_usd, 1, int64_t{1} << 50));

@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "base/result.h"
+#include "broker/egress/packages.h"
 #include "broker/egress/policy.h"
 #include "broker/spending/model_call.h"
 #include "review/policy.h"
@@ -44,15 +45,19 @@ struct SandboxSettings {
     Defaulted<int64_t> disk_bytes = int64_t{4} << 30;
     Defaulted<int64_t> wall_clock_minutes = int64_t{60};
     Defaulted<int64_t> idle_minutes = int64_t{10};
+    Defaulted<int64_t> tool_seconds = int64_t{30};
     Defaulted<broker::EgressMode> network = broker::EgressMode::allowlist;
     Defaulted<std::vector<std::string>> allow_hosts;
+    Defaulted<std::vector<broker::PackageKind>> packages;
+    Defaulted<std::vector<std::string>> setup_hosts;
+    Defaulted<std::string> setup;
     Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
     static constexpr std::tuple fields{
         Field{"image", &SandboxSettings::image, "`host` (the machine's /usr, read-only) or the name of an image."},
         Field{"init_script", &SandboxSettings::init_script,
               "Shell script that prepares the root file system; its result is cached by content."},
-        Field{"init_failure", &SandboxSettings::init_failure, "How a failed init script affects the run."},
-        Field{"init_seconds", &SandboxSettings::init_seconds, "Time limit of the init script."},
+        Field{"init_failure", &SandboxSettings::init_failure, "How a failed init script or setup affects the run."},
+        Field{"init_seconds", &SandboxSettings::init_seconds, "Time limit of the init script, and of setup."},
         Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},
         Field{"secret_env", &SandboxSettings::secret_env,
               "Environment variables that are secrets: stored encrypted and shown as ********; saving ******** keeps "
@@ -64,8 +69,18 @@ struct SandboxSettings {
         Field{"wall_clock_minutes", &SandboxSettings::wall_clock_minutes, "Time limit of one sandbox; at most 1440."},
         Field{"idle_minutes", &SandboxSettings::idle_minutes,
               "The sandbox of a waiting session is stopped after this time."},
+        Field{"tool_seconds", &SandboxSettings::tool_seconds,
+              "Time limit of one call of Hone's own tools (the MCP server, and `hone TOOL` inside)."},
         Field{"network", &SandboxSettings::network, "Hosts that it can reach besides the gateway."},
         Field{"allow_hosts", &SandboxSettings::allow_hosts, "Further hosts: `host` or `host:port`, `*.example.com`."},
+        Field{"packages", &SandboxSettings::packages,
+              "Package mirrors of the installation that can be read: by the init script, setup and verification, and "
+              "by the worker unless its network is `none`."},
+        Field{"setup_hosts", &SandboxSettings::setup_hosts,
+              "Hosts that the init script, setup and verification can reach, and the worker cannot."},
+        Field{"setup", &SandboxSettings::setup,
+              "Installs what a repository needs, once for each content of its lock files: `auto` (its .hone/setup.sh, "
+              "the postCreateCommand of its devcontainer, or its lock files), or a shell script. Empty: nothing."},
         Field{"minimum_tier", &SandboxSettings::minimum_tier, "Weakest isolation tier that is accepted."},
     };
 };
@@ -100,15 +115,20 @@ struct Budget {
     std::optional<int64_t> tokens;
     std::optional<int64_t> cost_micro_usd;
     Defaulted<int64_t> soft_percent = int64_t{80};
+    std::optional<int64_t> steps;
+    std::optional<int64_t> turns;
     static constexpr std::tuple fields{
         Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
         Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},
         Field{"soft_percent", &Budget::soft_percent, "From this percentage on, requests carry a notice to finish."},
+        Field{"steps", &Budget::steps, "Tool calls of one run; none: no limit."},
+        Field{"turns", &Budget::turns, "Turns of one session, follow-ups included; none: no limit."},
     };
 };
 
 struct Settings {
     std::string harness;
+    Defaulted<std::string> harness_version;
     Defaulted<std::string> model;
     Defaulted<std::vector<std::string>> command;
     Defaulted<std::string> system_prompt;
@@ -120,7 +140,10 @@ struct Settings {
     Defaulted<Budget> budget;
     Defaulted<broker::Capture> capture = broker::Capture::full;
     static constexpr std::tuple fields{
-        Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
+        Field{"harness", &Settings::harness,
+              "claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
+        Field{"harness_version", &Settings::harness_version,
+              "Installed version of the harness's program; empty: the one that was installed last."},
         Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
         Field{"command", &Settings::command, "Program and arguments of the harness `command`, or name of a playbook."},
         Field{"system_prompt", &Settings::system_prompt,
@@ -145,7 +168,10 @@ Result<> validate(const Settings& settings);
 Result<> refuse_secrets(std::string_view what, std::string_view text);
 // A prompt must be text, not too long, and must not hold what looks like a secret.
 Result<> check_prompt(std::string_view what, std::string_view text);
-// "api.example.com:8443" → a rule; the port is 443 when absent.
-Result<skill::HostRule> parse_allowed_host(std::string_view text);
+// "api.example.com:8443" → a rule; the port is 443 when absent. `field`: for the error.
+Result<skill::HostRule> parse_allowed_host(std::string_view field, std::string_view text);
+inline Result<skill::HostRule> parse_allowed_host(std::string_view text) {
+    return parse_allowed_host("sandbox.allow_hosts", text);
+}
 
 } // namespace hone::run

@@ -75,7 +75,8 @@ Result<std::optional<skill::HostRule>> host_of(std::string_view url) {
     return std::optional(rule);
 }
 
-Result<> check_hosts(const std::vector<std::string>& hosts, const Settings& settings, const skill::Grant& grant) {
+Result<> check_hosts(const std::vector<std::string>& hosts, const Settings& settings, const skill::Grant& grant,
+                     const broker::PackageMirrors& mirrors) {
     std::vector<skill::HostRule> patterns;
     for (const std::string& host : hosts) patterns.push_back(TRY(parse_allowed_host(host)));
     const auto check = [&](const skill::HostRule& rule, const std::string& origin) -> Result<> {
@@ -88,6 +89,12 @@ Result<> check_hosts(const std::vector<std::string>& hosts, const Settings& sett
         const skill::HostRule rule = TRY(parse_allowed_host(host));
         TRY(check(rule, "sandbox.allow_hosts"));
     }
+    for (const std::string& host : *settings.sandbox.value.setup_hosts) {
+        const skill::HostRule rule = TRY(parse_allowed_host("sandbox.setup_hosts", host));
+        TRY(check(rule, "sandbox.setup_hosts"));
+    }
+    for (const broker::PolicyRule& rule : TRY(mirrors.rules(*settings.sandbox.value.packages)))
+        TRY(check(rule.host, "sandbox.packages"));
     for (const skill::HostRule& rule : grant.allow) TRY(check(rule, "a skill"));
     for (const skill::Credential& credential : grant.credentials)
         for (const skill::HostRule& rule : credential.hosts) TRY(check(rule, "the skill with " + credential.variable));
@@ -144,14 +151,15 @@ Result<> check_ceilings(const Ceilings& ceilings, const Settings& settings) {
         *settings.sandbox, by_installation);
 }
 
-Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant) {
+Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant,
+                      const broker::PackageMirrors& mirrors) {
     const SandboxSettings& sandbox = *settings.sandbox;
     TRY(check_sandbox_most(
         {policy.memory_bytes, policy.cpus, policy.pids, policy.disk_bytes, policy.wall_clock_minutes}, sandbox,
         by_space));
     if (*sandbox.network == broker::EgressMode::open && (!*policy.open_network || policy.hosts))
         return forbidden(fmt::format("sandbox.network is open, which {} does not allow", by_space));
-    if (policy.hosts) TRY(check_hosts(*policy.hosts, settings, grant));
+    if (policy.hosts) TRY(check_hosts(*policy.hosts, settings, grant, mirrors));
     if (*sandbox.minimum_tier < *policy.minimum_tier)
         return forbidden(fmt::format("sandbox.minimum_tier is {}; {} requires {}", name_of(*sandbox.minimum_tier),
                                      by_space, name_of(*policy.minimum_tier)));
@@ -210,8 +218,9 @@ Result<SpacePolicyView> SpacePolicies::set(const Caller& caller, const SpaceId& 
 
 Result<> SpacePolicies::check(const SpaceId& space, const Settings& settings, const skill::Grant& grant) const {
     TRY(check_ceilings(m_ceilings, settings));
+    TRY(m_mirrors.rules(*settings.sandbox.value.packages)); // those that the installation has
     const SpacePolicy policy = TRY(read(space));
-    return check_policy(policy, settings, grant);
+    return check_policy(policy, settings, grant, m_mirrors);
 }
 
 Result<Budget> SpacePolicies::budget_of(const SpaceId& space, const Budget& wanted) const {

@@ -93,6 +93,9 @@ public:
     Result<SpacePolicyView> set(const access::Caller& caller, const access::SpaceId& space, const SpacePolicy& policy);
     // Code::forbidden names the field, its value, the limit and its source.
     Result<> check(const access::SpaceId& space, const Settings& settings, const skill::Grant& grant) const;
+    // Where the installation's package mirrors are; before requests come.
+    void set_mirrors(broker::PackageMirrors mirrors) { m_mirrors = std::move(mirrors); }
+    const broker::PackageMirrors& mirrors() const { return m_mirrors; }
     // By the id of the space; spaces without a policy are not in it.
     Result<std::map<std::string, SpacePolicy>> all() const;
     // The budget that a run gets: the lower of its own and the policy's, or else the installation's default.
@@ -105,6 +108,7 @@ private:
     const Clock& m_clock;
     const access::AuditLog& m_audit;
     const Ceilings m_ceilings;
+    broker::PackageMirrors m_mirrors;
 };
 
 // Whether `pattern` (a host of a policy) covers every host that `rule` names.
@@ -112,6 +116,7 @@ bool covers(const skill::HostRule& pattern, const skill::HostRule& rule);
 
 // The parts of `check` that need no database.
 Result<> check_ceilings(const Ceilings& ceilings, const Settings& settings);
-Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant);
+Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant,
+                      const broker::PackageMirrors& mirrors = {});
 
 } // namespace hone::run

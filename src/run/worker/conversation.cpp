@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kept_errors = 8 << 10;
 constexpr Duration closing_time = std::chrono::seconds(10);
+constexpr Duration usage_period = std::chrono::seconds(2); // so that people see what a run costs while it runs
 
 RunEvent run_event_of(const harness::Event& from) {
     RunEvent event;
@@ -131,6 +132,10 @@ std::optional<RunEnd> Conversation::converse_once() {
         is_woken || has_ended || !m_run.driver->busy() || now - m_commands_read_at >= std::chrono::seconds(1);
     if (!is_due) return std::nullopt;
     m_commands_read_at = now;
+    if (now - m_usage_counted_at >= usage_period && m_run.driver->busy()) {
+        m_usage_counted_at = now;
+        m_run.count_usage();
+    }
     if (auto end = handle_commands()) return end;
     if (has_ended) return end_process();
     if (const auto done = send_inputs(); !done.ok()) return RunEnd{State::failed, done.error().message};
@@ -160,6 +165,7 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
         // Once its model has responded, the harness has stored the conversation: it can be resumed from here on,
         // however it ends.
         if (is_from_model(happened.kind)) record.harness_session = m_run.driver->harness_session();
+        if (happened.kind == harness::EventKind::tool_call) count_step();
         if (happened.kind != harness::EventKind::result) continue;
         m_result = happened.text;
         m_run.spans->turn_ended(happened.text, happened.failed);
@@ -172,6 +178,12 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
     m_close_input = m_close_input || output.close_input;
     write_input();
     return {};
+}
+
+void Conversation::count_step() {
+    const auto& most = m_run.settings().budget.value.steps;
+    if (++m_run.record.run.steps > most.value_or(INT64_MAX))
+        m_run.stop_for_budget(fmt::format("it made {} tool calls, the limit of its budget (budget.steps)", *most));
 }
 
 // As much as the pipe takes; the rest with the next round.
@@ -213,6 +225,7 @@ std::optional<RunEnd> Conversation::handle_commands() {
 
 void Conversation::interrupt() {
     harness::Output output;
+    m_interrupted = true;
     m_run.driver->interrupt(output);
     const bool has_message = !output.input.empty();
     (void)apply(std::move(output), m_offset);
@@ -228,6 +241,11 @@ Result<> Conversation::send_inputs() {
         // One that takes a prompt only at its start gets the next one in its next process.
         if (!m_run.harness->live_follow_up && m_run.driver->busy()) return {};
         const bool opens_turn = !m_run.driver->busy();
+        const auto& most = m_run.settings().budget.value.turns;
+        if (opens_turn && m_run.record.run.turns >= most.value_or(INT64_MAX)) {
+            m_run.stop_for_budget(fmt::format("it had {} turns, the limit of its budget (budget.turns)", *most));
+            return {};
+        }
         if (m_run.state() == State::waiting) TRY(m_run.move(State::running, "Running."));
         TRY(m_run.services.store.mark_input_sent(m_run.id, input.seq, m_run.sandbox->id().text(), m_offset,
                                                  opens_turn));
@@ -248,7 +266,9 @@ std::optional<RunEnd> Conversation::finish_turn() {
     }
     if (m_run.state() == State::running && m_run.record.run.turns > 0 && m_run.harness->live_follow_up) {
         if (m_run.record.run.origin == Origin::session) {
-            if (!m_run.move(State::waiting, "Waiting for a follow-up.").ok()) return std::nullopt;
+            const bool interrupted = std::exchange(m_interrupted, false);
+            const std::string reason = m_run.driver->succeeded() || interrupted ? "" : "the last turn failed";
+            if (!m_run.move(State::waiting, "Waiting for a follow-up.", reason).ok()) return std::nullopt;
             m_waiting_since = now;
             m_run.count_usage();
         } else {

@@ -37,6 +37,8 @@ private:
     Result<> read_output(const std::vector<OutputChunk>& chunks);
     // Writes what happened to the transcript, then passes on what the driver has for the harness.
     Result<> apply(harness::Output output, int64_t offset);
+    // Of the run's budget.
+    void count_step();
     void write_input();
     std::optional<RunEnd> handle_commands();
     void interrupt();
@@ -57,9 +59,11 @@ private:
     bool m_close_input = false;
     std::string m_errors;
     std::string m_result;
-    std::string m_crash; // how the harness ended in the middle of a turn
+    std::string m_crash;        // how the harness ended in the middle of a turn
+    bool m_interrupted = false; // a person ended the turn: it has not failed by itself
     Duration m_waiting_since{};
     Duration m_commands_read_at{};
+    Duration m_usage_counted_at{};
     std::optional<Duration> m_closing_since;
     OutputReader m_reader; // last: its thread uses what stands above
 };

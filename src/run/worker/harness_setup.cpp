@@ -74,7 +74,7 @@ Result<harness::Setup> make_harness_setup(LiveRun& run) {
     setup.system_prompt = *settings.system_prompt;
     setup.context = context_of(run);
     setup.session = uuid_of(run.id);
-    setup.home = home_inside;
+    setup.home = home_inside(settings);
     if (run.harness->resumes)
         setup.resume = run.record.harness_session;
     else if (run.record.run.turns > 0)

@@ -100,8 +100,8 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
     return RunEnd{State::failed, done.error().message};
 }
 
-Result<> LiveRun::move(State to, const std::string& text) {
-    TRY(services.store.move(id, m_state, to, "", text));
+Result<> LiveRun::move(State to, const std::string& text, const std::string& reason) {
+    TRY(services.store.move(id, m_state, to, reason, text));
     m_state = to;
     return {};
 }
@@ -125,8 +125,11 @@ void LiveRun::count_usage() {
     const telemetry::Tokens& tokens = sum.tokens;
     std::optional<int64_t> cost;
     if (sum.unpriced_calls == 0) cost = sum.cost_nano_usd / 1000;
-    (void)services.store.set_usage(
-        id, {tokens.input, tokens.cache_read, tokens.cache_write, tokens.output, tokens.reasoning}, cost);
+    const harness::Usage usage{tokens.input, tokens.cache_read, tokens.cache_write, tokens.output, tokens.reasoning};
+    if (usage == record.run.usage && cost == record.run.cost_micro_usd) return;
+    if (!services.store.set_usage(id, usage, cost).ok()) return;
+    record.run.usage = usage;
+    record.run.cost_micro_usd = cost;
 }
 
 void LiveRun::disconnect() {

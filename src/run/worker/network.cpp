@@ -1,5 +1,6 @@
 #include "run/worker/network.h"
 
+#include "run/build_network.h"
 #include "run/worker/harness_setup.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@ namespace hone::run {
 
 namespace {
 
-constexpr std::string_view search_path = "/hone/bin:/opt/harness/node_modules/.bin:/usr/local/bin:/usr/bin:/bin";
+constexpr std::string_view own_programs = "/hone/bin:/opt/harness/node_modules/.bin:";
 
 broker::SpendingLimit limit_of(const Budget& budget) {
     broker::SpendingLimit limit;
@@ -76,8 +77,14 @@ broker::GatewayRun gateway_run(LiveRun& live, const RunIdentity& identity, const
     known.capture = *settings.capture;
     known.run_key = crypto::SecretBytes(*identity.key.key);
     known.check_key = skill_key_check(live);
+    known.tool_timeout = std::chrono::seconds(*settings.sandbox.value.tool_seconds);
     known.budget_stopped = [&live](broker::BudgetScope, const std::string& message) { live.stop_for_budget(message); };
     return known;
+}
+
+bool reads_packages(const LiveRun& live) {
+    const SandboxSettings& wanted = *live.settings().sandbox;
+    return *wanted.network != broker::EgressMode::none && !wanted.packages.value.empty();
 }
 
 // For the broker: the hosts that the run may reach, and with which secrets.
@@ -92,6 +99,9 @@ Result<broker::RunAccess> broker_access(const LiveRun& live, const RunIdentity& 
     access.grant = live.grant;
     for (const std::string& host : *wanted.allow_hosts)
         access.rules.push_back({TRY(parse_allowed_host(host)), false, "preset"});
+    if (live.services.networks != nullptr && reads_packages(live))
+        for (broker::PolicyRule& rule : TRY(live.services.networks->mirrors().rules(*wanted.packages)))
+            access.rules.push_back(std::move(rule));
     access.forges = TRY(live.services.skills.forges(run.space_id, repository_urls(live.settings())));
     access.decisions = live.services.egress.of(run.space_id, live.id);
     access.secrets = live.services.skills.opener(run.space_id, live.id);
@@ -148,7 +158,14 @@ Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
         if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
         TRY(fill_file(run.folder() + (in_folder ? file.path : "/trust"), file.content));
     }
-    run.environment = {{"PATH", std::string(search_path)}, {"HOME", std::string(home_inside)}, {"LANG", "C.UTF-8"}};
+    run.environment = {{"PATH", std::string(own_programs) + std::string(sandbox::worker_path)},
+                       {"HOME", std::string(home_inside(run.settings()))},
+                       {"LANG", "C.UTF-8"}};
+    if (const BuildNetworks* networks = run.services.networks; networks != nullptr && reads_packages(run)) {
+        const auto& packages = *run.settings().sandbox.value.packages;
+        for (const auto& [name, value] : networks->mirrors().variables(packages)) run.environment[name] = value;
+        TRY(write_package_files(networks->mirrors(), packages, run.folder() + "/hone"));
+    }
     for (const auto& [name, value] : *run.settings().sandbox.value.env) run.environment[name] = value;
     // The init script never gets them: its layers are kept and shared.
     for (const auto& [name, mask] : *run.settings().sandbox.value.secret_env) {

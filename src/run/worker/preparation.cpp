@@ -1,8 +1,11 @@
 #include "run/worker/preparation.h"
 
 #include "base/text.h"
+#include "forge/setup/setup.h"
+#include "run/build_network.h"
 #include "run/worker/clone.h"
 #include "run/worker/harness_setup.h"
+#include "run/worker/worker_context.h"
 #include "sandbox/image/layer.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/image/volume.h"
@@ -27,9 +30,14 @@ std::string parent_of(const std::string& path) {
 
 std::optional<RunEnd> Preparation::prepare() {
     if (auto end = m_run.run_step("skills", [this] { return grant_skills(); })) return end;
+    if (auto end = m_run.run_step("clone", [this]() -> Result<> {
+            m_repos = TRY(supply_repos(m_run));
+            return {};
+        }))
+        return end;
     if (auto end = m_run.run_step("provision", [this] { return provision(); })) return end;
     if (auto end = m_run.run_step("project", [this] { return connect(); })) return end;
-    return m_run.run_step("clone", [this] { return clone_repos(m_run); });
+    return m_run.run_step("clone", [this] { return clone_repos(m_run, m_repos); });
 }
 
 Result<> Preparation::resume() {
@@ -77,6 +85,7 @@ Result<> Preparation::provision() {
     harness::Setup setup = TRY(make_harness_setup(m_run));
     TRY(mount_harness(spec));
     setup.skills = TRY(write_skills());
+    setup.context += describe_reach(m_run.settings(), m_run.grant, setup.skills);
     const auto& trigger = m_run.record.manifest.trigger;
     if (trigger) TRY(fill_file(m_run.folder() + std::string(trigger_file), json::print_pretty(*trigger)));
     // An earlier sandbox ended before there was a conversation to resume: the new one gets every input again.
@@ -85,7 +94,9 @@ Result<> Preparation::provision() {
     m_run.launch = TRY(m_run.driver->launch(setup));
     TRY(mount_files(spec));
     TRY(prepare_layer(spec));
-    spec.command.emplace().argv = {"/bin/mkdir", "-p", std::string(home_inside)}; // clone_repos() waits for its end
+    TRY(prepare_setup(spec));
+    spec.command.emplace().argv = {"/bin/mkdir", "-p",
+                                   std::string(home_inside(m_run.settings()))}; // clone_repos() waits for its end
     auto identity = std::async(std::launch::async, [this] { return make_run_identity(m_run); });
     m_run.sandbox = TRY(start_sandbox(spec));
     TRY(note_sandbox());
@@ -123,6 +134,7 @@ sandbox::SandboxSpec Preparation::make_spec() const {
     spec.network = sandbox::NetworkMode::broker;
     spec.minimum_tier = *wanted.minimum_tier;
     spec.thread = m_run.record.thread;
+    spec.keep_home = *wanted.minimum_tier == sandbox::Tier::ns;
     spec.keep = true;
     spec.detached = true;
     spec.labels.value = {{"run", m_run.id.text()}, {"space", m_run.record.run.space_id.text()}};
@@ -145,7 +157,10 @@ Result<> Preparation::mount_harness(sandbox::SandboxSpec& spec) {
     if (m_run.settings().harness == "playbook")
         spec.mounts.value.push_back({m_run.services.playbooks, "/opt/playbooks", true});
     if (m_run.harness->package.empty()) return {};
-    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name));
+    std::string version = *m_run.settings().harness_version;
+    if (const auto& pins = m_run.record.manifest.pins; pins && !pins->harness_version.value.empty())
+        version = *pins->harness_version;
+    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name, version));
     m_run.record.manifest.harness_version = installed.version;
     spec.mounts.value.push_back({m_run.services.harnesses.directory(installed), std::string(harness_mount), true});
     return {};
@@ -195,20 +210,79 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     preparation.on_failure =
         *wanted.init_failure == InitFailure::degrade ? sandbox::OnFailure::degrade : sandbox::OnFailure::abort;
     preparation.limits = *spec.limits;
-    const auto is_cancelled = [this] { // called while the script runs, or that of another run with the same content
-        (void)m_run.write_steps();
-        return m_run.is_released() || m_run.cancelled().has_value();
-    };
+    sandbox::BuildOptions options;
+    options.cancelled = [this] { return is_cancelled(); };
+    if (m_run.services.networks != nullptr)
+        options.network = m_run.services.networks->of(m_run.record.run.space_id, m_run.id, m_run.settings());
+    if (options.network) {
+        preparation.network = sandbox::NetworkMode::broker;
+        preparation.inputs.value["network"] = m_run.services.networks->description(m_run.settings());
+    }
     const sandbox::PreparedLayer layer =
-        TRY(sandbox::prepare_layer(m_run.services.provider, m_run.services.sandbox_store, preparation, is_cancelled));
+        TRY(sandbox::prepare_layer(m_run.services.provider, m_run.services.sandbox_store, preparation, options));
     if (layer.degraded) {
         m_run.note("init", "The init script failed; the run continues without it.\n" + layer.log, true);
         return {};
     }
     spec.layers.value.push_back(layer.key);
-    m_run.record.manifest.layers = std::vector<std::string>{layer.key};
+    m_run.record.manifest.layers.value = {layer.key};
     m_run.note("layers", layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
                                      : "Prepared layer " + layer.key.substr(0, 12) + " reused.");
+    return {};
+}
+
+// Called while a script runs, or that of another run with the same content.
+bool Preparation::is_cancelled() {
+    (void)m_run.write_steps();
+    return m_run.is_released() || m_run.cancelled().has_value();
+}
+
+Result<> Preparation::prepare_setup(sandbox::SandboxSpec& spec) {
+    const SandboxSettings& wanted = *m_run.settings().sandbox;
+    if (trim(*wanted.setup).empty() || m_repos.empty()) return {};
+    if (m_run.services.setup == nullptr) return unavailable("this server cannot run setup");
+    for (const forge::Supplied& repo : m_repos) {
+        const auto prepared = prepare_setup_of(repo, spec);
+        if (prepared.ok()) continue;
+        if (*wanted.init_failure == InitFailure::abort || is_cancelled()) return prepared.error();
+        m_run.note("setup", "Setup failed; the run continues without it.\n" + prepared.error().message, true);
+    }
+    return {};
+}
+
+Result<> Preparation::prepare_setup_of(const forge::Supplied& repo, sandbox::SandboxSpec& spec) {
+    const SandboxSettings& settings = *m_run.settings().sandbox;
+    forge::SetupWanted wanted;
+    wanted.space = m_run.record.run.space_id;
+    wanted.repo = repo.repo.id.text();
+    wanted.name = repo.checkout.name;
+    wanted.commit = repo.checkout.base_commit;
+    wanted.mounts = repo.mounts;
+    wanted.directory = repo.directory;
+    wanted.setup = trim(*settings.setup);
+    wanted.image = *settings.image;
+    wanted.layers = *spec.layers;
+    wanted.env = *settings.env;
+    wanted.seconds = *settings.init_seconds;
+    wanted.limits = *spec.limits;
+    if (const BuildNetworks* networks = m_run.services.networks; networks != nullptr) {
+        wanted.network = networks->of(wanted.space, m_run.id, m_run.settings());
+        wanted.network_description = networks->description(m_run.settings());
+    }
+    wanted.cancelled = [this] { return is_cancelled(); };
+    const forge::SetupPlan plan = TRY(m_run.services.setup->plan(wanted));
+    if (plan.script.empty()) {
+        m_run.note("setup", wanted.name + " names nothing to install.");
+        return {};
+    }
+    const forge::SetupLayer made = TRY(m_run.services.setup->prepare(wanted, plan));
+    spec.layers.value.push_back(made.key);
+    m_run.record.manifest.layers = *spec.layers;
+    m_run.note("setup", made.built
+                            ? fmt::format("{}: setup by {} took {:.1f} s; its result is kept for later runs.\n{}",
+                                          wanted.name, made.source, static_cast<double>(made.took_ms) / 1000, made.log)
+                            : fmt::format("{}: setup by {}, prepared layer {} reused.", wanted.name, made.source,
+                                          made.key.substr(0, 12)));
     return {};
 }
 

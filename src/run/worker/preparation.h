@@ -4,6 +4,7 @@
 //   prepare | resume
 #pragma once
 
+#include "forge/supply.h"
 #include "run/worker/live_run.h"
 #include "run/worker/network.h"
 
@@ -33,12 +34,17 @@ private:
     Result<std::vector<harness::Setup::SkillFolder>> write_skills() const;
     Result<> mount_files(sandbox::SandboxSpec& spec) const;
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
+    // What the repositories need installed, each in a layer of its own over the others.
+    Result<> prepare_setup(sandbox::SandboxSpec& spec);
+    Result<> prepare_setup_of(const forge::Supplied& repo, sandbox::SandboxSpec& spec);
+    bool is_cancelled();
     Result<std::unique_ptr<sandbox::Sandbox>> start_sandbox(const sandbox::SandboxSpec& spec);
     Result<> remove_earlier_sandboxes() const;
     Result<> note_sandbox();
 
     LiveRun& m_run;
     std::optional<RunIdentity> m_identity; // until the broker has it
+    std::vector<forge::Supplied> m_repos;  // of the settings, in their order
     bool m_has_timed_out = false;
 };
 

@@ -11,11 +11,13 @@
 #include "sandbox/provider/provider.h"
 
 namespace hone::forge {
+class Setup;
 class Supply;
-}
+} // namespace hone::forge
 
 namespace hone::run {
 
+class BuildNetworks;
 class Uploads;
 
 // The folder of a custom skill, as the worker sees it.
@@ -69,6 +71,8 @@ struct WorkerServices {
     bool mounts_volumes = true;              // the spawner is root
     forge::Supply* supply = nullptr;         // null: no repositories
     const SpacePolicies* policies = nullptr; // null: none are checked
+    const forge::Setup* setup = nullptr;     // null: nothing is installed for repositories
+    const BuildNetworks* networks = nullptr; // null: init scripts and setup have no network
     const Uploads* uploads = nullptr;        // null: runs get no files
 };
 

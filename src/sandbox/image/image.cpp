@@ -206,6 +206,11 @@ Result<> fill(Provider& provider, const std::string& root, const std::string& so
     return outcome;
 }
 
+Result<ImageView> read_view(const Store& store, const std::string& name) {
+    const std::string text = TRY(read_file(store.images() + "/" + name + "/image.json", 1 << 20));
+    return json::read<ImageView>(text);
+}
+
 } // namespace
 
 Result<std::vector<OciLayer>> oci_layers(const std::string& directory) {
@@ -234,8 +239,17 @@ Result<ImageView> add_image(Provider& provider, const Store& store, const std::s
     if (!is_plain_name(name) || name == "host")
         return invalid("not a name for an image: " + quote_json(truncate_utf8(name, 60)));
     const std::string place = store.images() + "/" + name;
-    const Fd alone = TRY(store.hold_alone(place));
-    if (file_exists(place)) return conflict("image " + name + " exists");
+    Fd alone;
+    int64_t version = 1;
+    if (options.replace) {
+        alone = store.try_alone(place);
+        if (!alone.is_open())
+            return busy("image " + name + " is in use: wait for its sandboxes, or give the new one another name");
+        if (const auto before = read_view(store, name); before.ok()) version = *before.value().version + 1;
+    } else {
+        alone = TRY(store.hold_alone(place));
+        if (file_exists(place)) return conflict("image " + name + " exists");
+    }
     const std::string beside = store.images() + "/.new-" + name;
     TRY(remove_tree(beside));
     TRY(make_directories(beside + "/root", 0755));
@@ -247,10 +261,18 @@ Result<ImageView> add_image(Provider& provider, const Store& store, const std::s
     }
     const Fd opened(::open((beside + "/root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const TreeSize size = measure_tree(opened.get(), INT64_MAX);
-    ImageView view{name, source, digest_of(source, size), size.bytes, size.files, SystemClock().now()};
+    ImageView view{name,
+                   options.source.empty() ? source : options.source,
+                   digest_of(source, size),
+                   size.bytes,
+                   size.files,
+                   SystemClock().now(),
+                   version,
+                   options.environment};
     TRY(write_file(beside + "/digest", view.digest));
     TRY(write_file(beside + "/image.json", json::write(view)));
     TRY(sync_file_system(beside)); // what is listed is whole
+    if (options.replace) TRY(store.discard(place));
     if (::rename(beside.c_str(), place.c_str()) != 0) return system_error("publish the image", errno);
     TRY(sync_directory(store.images()));
     return view;
@@ -262,9 +284,7 @@ Result<std::vector<ImageView>> list_images(const Store& store) {
     if (!stream) return system_error("read " + store.images(), errno);
     while (const dirent* entry = ::readdir(stream.get())) {
         if (entry->d_name[0] == '.') continue;
-        const auto text = read_file(store.images() + "/" + entry->d_name + "/image.json", 65536);
-        if (!text.ok()) continue;
-        auto view = json::read<ImageView>(text.value());
+        auto view = read_view(store, entry->d_name);
         if (view.ok()) images.push_back(std::move(view).value());
     }
     std::sort(images.begin(), images.end(), [](const ImageView& a, const ImageView& b) { return a.name < b.name; });
@@ -280,6 +300,27 @@ Result<> remove_image(const Store& store, const std::string& name) {
     TRY(store.discard(place));
     ::unlink((place + ".lock").c_str());
     return {};
+}
+
+Result<std::vector<std::string>> prune_images(const Store& store, Time before) {
+    std::vector<std::string> removed;
+    for (const ImageView& image : TRY(list_images(store))) {
+        struct stat status {};
+        const std::string lock = store.images() + "/" + image.name + ".lock";
+        const bool has_lock = ::stat(lock.c_str(), &status) == 0;
+        const int64_t used_ns = has_lock ? status.st_mtim.tv_sec * 1'000'000'000 : 0;
+        if (std::max(used_ns, to_ns(image.created)) >= to_ns(before)) continue;
+        const auto outcome = remove_image(store, image.name);
+        if (!outcome.ok() && outcome.error().code != Code::busy) return outcome.error();
+        if (outcome.ok()) removed.push_back(image.name);
+    }
+    return removed;
+}
+
+std::map<std::string, std::string> image_environment(const Store& store, const std::string& root) {
+    if (!is_plain_name(root) || root == "host") return {};
+    const auto view = read_view(store, root);
+    return view.ok() ? *view.value().environment : std::map<std::string, std::string>{};
 }
 
 } // namespace hone::sandbox

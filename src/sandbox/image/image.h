@@ -17,6 +17,8 @@ struct ImageView {
     int64_t bytes = 0;
     int64_t files = 0;
     Time created{};
+    Defaulted<int64_t> version = int64_t{1};
+    Defaulted<std::map<std::string, std::string>> environment;
     static constexpr std::tuple fields{
         Field{"name", &ImageView::name, "Name."},
         Field{"source", &ImageView::source, "What it was made from."},
@@ -24,6 +26,8 @@ struct ImageView {
         Field{"bytes", &ImageView::bytes, "Size on disk."},
         Field{"files", &ImageView::files, "Files."},
         Field{"created", &ImageView::created, "When it was added."},
+        Field{"version", &ImageView::version, "Counts the images that have had this name."},
+        Field{"environment", &ImageView::environment, "Variables of every command in it."},
     };
 };
 
@@ -31,6 +35,9 @@ struct ImageOptions {
     std::string program; // the hone binary that unpacks inside; empty: this executable
     int64_t most_bytes = int64_t{16} << 30;
     int64_t most_files = 1'000'000;
+    bool replace = false; // an image of this name that no sandbox uses; Code::busy otherwise
+    std::string source{}; // as it is shown; empty: the path
+    std::map<std::string, std::string> environment{};
 };
 
 Result<ImageView> add_image(Provider& provider, const Store& store, const std::string& name, const std::string& source,
@@ -38,6 +45,10 @@ Result<ImageView> add_image(Provider& provider, const Store& store, const std::s
 Result<std::vector<ImageView>> list_images(const Store& store);
 // Code::busy while a sandbox uses it.
 Result<> remove_image(const Store& store, const std::string& name);
+// Removes images that no sandbox has used since `before`; returns their names. Those in use stay.
+Result<std::vector<std::string>> prune_images(const Store& store, Time before);
+// Variables of commands in an image; empty for other roots.
+std::map<std::string, std::string> image_environment(const Store& store, const std::string& root);
 
 // The layers of an OCI layout, lowest first, as paths of their blobs. `index` is index.json; `blob` reads a blob by
 // digest.

@@ -45,8 +45,47 @@ struct Outcome {
     std::string log;
 };
 
+// The output of a build up to its end.
+Result<> follow_build(Sandbox& sandbox, int64_t command, const std::function<bool()>& cancelled, std::string& log) {
+    int64_t offset = 0;
+    for (bool finished = false; !finished;) {
+        const auto output = sandbox.output(command, offset, cancelled ? check_every_ms : -1);
+        if (cancelled && cancelled()) return conflict("the preparation of the layer was cancelled");
+        if (!output.ok() && output.error().code == Code::busy) continue;
+        if (!output.ok()) return output.error();
+        for (const Output::Part& part : output.value().parts) log += part.bytes;
+        if (log.size() > 2 * log_bytes) log.erase(0, log.size() - log_bytes);
+        offset = output.value().next;
+        finished = output.value().finished;
+    }
+    return {};
+}
+
+// With a network the command must wait until that is connected: the sandbox starts idle.
+Result<Outcome> run_command(Sandbox& sandbox, Command command, BuildNetwork* network,
+                            const std::function<bool()>& cancelled) {
+    int64_t number = 0;
+    if (network != nullptr) {
+        const auto variables = TRY(network->connect(TRY(sandbox.listeners())));
+        for (const auto& [name, value] : variables) command.env.value.emplace(name, value);
+        number = TRY(sandbox.execute(command));
+    }
+    Outcome outcome;
+    TRY(follow_build(sandbox, number, cancelled, outcome.log));
+    if (network != nullptr) {
+        TRY(sandbox.wait(number));
+        (void)sandbox.stop().ok(); // with all that the script left running: nothing writes to the layer later
+    }
+    TRY(sandbox.wait_stopped());
+    outcome.result = TRY(sandbox.wait(number));
+    if (outcome.log.size() > log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
+    return outcome;
+}
+
 Result<Outcome> run_script(Provider& provider, const Preparation& preparation, const std::string& directory,
-                           const std::function<bool()>& cancelled) {
+                           const BuildOptions& options) {
+    std::unique_ptr<BuildNetwork> network;
+    if (options.network) network = TRY(options.network());
     SandboxSpec spec;
     spec.root = preparation.root;
     spec.layers = preparation.layers;
@@ -57,30 +96,21 @@ Result<Outcome> run_script(Provider& provider, const Preparation& preparation, c
     spec.capture = directory;
     spec.labels.value["purpose"] = "prepare";
     Command command;
-    command.argv = {"/bin/sh", "-ec", preparation.script};
-    command.cwd = std::string("/home/worker");
+    command.argv = {"/bin/sh", "-ec", (network ? network->prelude() : "") + preparation.script};
+    if (!options.arguments.empty()) command.argv.push_back("prepare");
+    command.argv.insert(command.argv.end(), options.arguments.begin(), options.arguments.end());
+    command.cwd = std::string(worker_home);
     command.timeout_ms = preparation.timeout_ms;
-    spec.command = command;
-    auto sandbox = TRY(provider.start(spec));
-    Outcome outcome;
-    int64_t offset = 0;
-    for (bool finished = false; !finished;) {
-        const auto output = sandbox->output(0, offset, cancelled ? check_every_ms : -1);
-        if (cancelled && cancelled()) {
-            TRY(sandbox->destroy());
-            return conflict("the preparation of the layer was cancelled");
-        }
-        if (!output.ok() && output.error().code == Code::busy) continue;
-        if (!output.ok()) return output.error();
-        for (const Output::Part& part : output.value().parts) outcome.log += part.bytes;
-        if (outcome.log.size() > 2 * log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
-        offset = output.value().next;
-        finished = output.value().finished;
+    if (network) {
+        spec.keep = true;
+        for (const Mount& mount : network->mounts()) spec.mounts.value.push_back(mount);
+    } else {
+        spec.command = command;
     }
-    TRY(sandbox->wait_stopped());
-    outcome.result = TRY(sandbox->wait(0));
+    const auto sandbox = TRY(provider.start(spec));
+    auto outcome = run_command(*sandbox, std::move(command), network.get(), options.cancelled);
+    network.reset();
     TRY(sandbox->destroy());
-    if (outcome.log.size() > log_bytes) outcome.log.erase(0, outcome.log.size() - log_bytes);
     return outcome;
 }
 
@@ -140,30 +170,31 @@ Result<std::string> layer_key(const Store& store, const Preparation& preparation
 }
 
 Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
-                                    const std::function<bool()>& cancelled) {
-    if (preparation.script.size() > 100'000) return too_large("an init script is at most 100 kB");
+                                    const BuildOptions& options) {
+    if (preparation.script.size() > 100'000) return too_large(std::string(options.what) + " is larger than 100 kB");
     if (*preparation.root != "host" && !is_plain_name(*preparation.root))
         return invalid("a layer's root is host or an image");
     PreparedLayer prepared;
     prepared.key = TRY(layer_key(store, preparation));
     const std::string place = store.layers() + "/" + prepared.key;
-    const Fd alone = TRY(wait_for_layer(store, place, cancelled));
+    const Fd alone = TRY(wait_for_layer(store, place, options.cancelled));
     if (!alone.is_open()) return prepared;
     ::futimens(alone.get(), nullptr);
 
     const std::string directory = store.layers() + "/.build-" + prepared.key;
     TRY(make_build_directory(directory));
-    Outcome outcome = TRY(run_script(provider, preparation, directory, cancelled));
+    Outcome outcome = TRY(run_script(provider, preparation, directory, options));
     prepared.log = repair_utf8(outcome.log);
     const CommandResult& result = outcome.result;
     if (!result.exit_code || *result.exit_code != 0 || !result.limits_hit.empty()) {
         TRY(store.discard(directory));
         prepared.degraded = *preparation.on_failure == OnFailure::degrade;
         if (prepared.degraded) return prepared;
-        return conflict("the init script " + describe(result) + "\n" + prepared.log);
+        return conflict(std::string(options.what) + " " + describe(result) + "\n" + prepared.log);
     }
     TRY(remove_tree(directory + "/work"));
     TRY(write_file(directory + "/log", outcome.log));
+    TRY(write_file(directory + "/space", preparation.space));
     TRY(sync_file_system(directory));
     if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
     prepared.built = true;
@@ -204,8 +235,9 @@ Result<std::vector<StoredLayer>> stored_layers(const Store& store) {
             continue;
         const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         const int64_t used_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-        layers.push_back(
-            {entry->d_name, Time(std::chrono::nanoseconds(used_ns)), measure_tree(opened.get(), INT64_MAX).bytes});
+        auto space = read_file(path + "/space", 200);
+        layers.push_back({entry->d_name, space.ok() ? std::move(space).value() : "",
+                          Time(std::chrono::nanoseconds(used_ns)), measure_tree(opened.get(), INT64_MAX).bytes});
     }
     return layers;
 }

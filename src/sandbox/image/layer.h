@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sandbox/image/store.h"
+#include "sandbox/provider/build_network.h"
 #include "sandbox/provider/provider.h"
 
 #include <functional>
@@ -38,7 +39,7 @@ struct Preparation {
         Field{"inputs", &Preparation::inputs, "Name and hash of files the script depends on, such as lock files."},
         Field{"timeout_ms", &Preparation::timeout_ms, "Ends the script after this long."},
         Field{"on_failure", &Preparation::on_failure, "abort, or degrade: continue without the layer."},
-        Field{"network", &Preparation::network, "As in a sandbox."},
+        Field{"network", &Preparation::network, "As in a sandbox; `broker` when the layer is built with a network."},
         Field{"limits", &Preparation::limits, "As in a sandbox."},
         Field{"mounts", &Preparation::mounts, "Further directories of the host for the script; not part of the key."},
     };
@@ -58,10 +59,16 @@ constexpr std::string_view command_line_space = "command-line";
 // and nothing about the script's variables can be learned from it.
 Result<std::string> layer_key(const Store& store, const Preparation& preparation);
 
-// Finds or builds. While one process builds, others that need the same layer wait for it. `cancelled` is called every
-// 200 ms: true ends the build or the wait.
+struct BuildOptions {
+    std::function<bool()> cancelled{};         // called every 200 ms: true ends the build or the wait
+    MakeBuildNetwork network{};                // called when the layer is built; empty: without network
+    std::vector<std::string> arguments{};      // $1, $2, … of the script; part of the key only by `inputs`
+    std::string_view what = "the init script"; // in errors
+};
+
+// Finds or builds. While one process builds, others that need the same layer wait for it.
 Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, const Preparation& preparation,
-                                    const std::function<bool()>& cancelled = {});
+                                    const BuildOptions& options = {});
 
 // Removes layers with keys of an earlier version, which no sandbox can get any more. Layers in use stay.
 void discard_obsolete_layers(const Store& store);
@@ -71,6 +78,7 @@ Result<bool> remove_layer(const Store& store, const std::string& key);
 
 struct StoredLayer {
     std::string key;
+    std::string space; // empty: built before it was recorded
     Time used{};
     int64_t bytes = 0;
 };

@@ -321,8 +321,10 @@ Result<> copy_tree(const std::string& from, const std::string& to) {
             if (S_ISDIR(status.st_mode)) {
                 if (waiting.size() > 4000) return too_large(from + " has too many open branches");
                 if (::mkdirat(pair.to.get(), entry->d_name, 0700) != 0) return system_error("copy " + from, errno);
-                waiting.push_back(
-                    {open_directory(source, entry->d_name), open_directory(pair.to.get(), entry->d_name)});
+                Fd inner = open_directory(source, entry->d_name);
+                if (!inner.is_open() && errno == EACCES)
+                    continue; // as the kernel's own in the work folder of an overlay
+                waiting.push_back({std::move(inner), open_directory(pair.to.get(), entry->d_name)});
             } else if (S_ISLNK(status.st_mode)) {
                 char link[4096];
                 const ssize_t length = ::readlinkat(source, entry->d_name, link, sizeof link - 1);

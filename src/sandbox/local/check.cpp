@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "sandbox/image/recipe.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/image/volume.h"
 #include "sandbox/local/local_provider.h"
@@ -102,9 +103,19 @@ CheckLine self_test(const std::string& program) {
     return line;
 }
 
+CheckLine check_tools(const std::string& name, const std::string& root) {
+    std::string missing;
+    for (const std::string& tool : missing_tools(root)) missing += (missing.empty() ? "" : ", ") + tool;
+    if (missing.empty()) return {name, CheckLine::ok, "Python, Node.js, git, ripgrep, jq, curl, compiler", ""};
+    return {name, CheckLine::warning, "missing: " + missing,
+            root.empty() ? "install them on this machine, or make an image of them: hone image build default, and name "
+                           "it as sandbox.image"
+                         : "make it again: hone image build default"};
+}
+
 } // namespace
 
-std::vector<CheckLine> check(const std::string& program) {
+std::vector<CheckLine> check(const std::string& program, const std::string& data_directory) {
     std::vector<CheckLine> lines;
     lines.push_back(user_namespaces());
     const bool seccomp = kernel_has_seccomp();
@@ -137,6 +148,10 @@ std::vector<CheckLine> check(const std::string& program) {
                      !gvisor ? "apt install runsc, if presets require this tier"
                      : root  ? ""
                              : "start Hone as root, if presets require this tier"});
+    lines.push_back(check_tools("tools of workers (host)", ""));
+    const std::string image = data_directory + "/sandbox/images/default/root";
+    if (!data_directory.empty() && file_exists(image))
+        lines.push_back(check_tools("tools of workers (image default)", image));
     lines.push_back(self_test(program));
     return lines;
 }

@@ -14,7 +14,7 @@ struct CheckLine {
 };
 
 // `program` is the hone binary for the self-test; empty: this executable. The self-test uses a temporary data
-// directory.
-std::vector<CheckLine> check(const std::string& program = "");
+// directory. `data_directory`: for the tools of its image `default`; may be empty.
+std::vector<CheckLine> check(const std::string& program = "", const std::string& data_directory = "");
 
 } // namespace hone::sandbox

@@ -4,6 +4,7 @@
 #include "crypto/crypto.h"
 #include "sandbox/local/check.h"
 #include "sandbox/local/commands.h"
+#include "sandbox/local/spawner_process.h"
 #include "sandbox/shim/spawner.h"
 
 #include <algorithm>
@@ -98,6 +99,23 @@ int image_main(int argc, char** argv) {
     unpack->add_flag("--layer", layer);
     unpack->add_option("--most-bytes", unpack_bytes)->required();
     unpack->add_option("--most-files", unpack_files)->required();
+    BuildImageOptions build_options;
+    CLI::App* build = app.add_subcommand("build", "Make an image from Debian packages with mmdebstrap; no daemon.");
+    build
+        ->add_option("recipe", build_options.recipe,
+                     "default (Python with numpy, pandas and matplotlib, Node.js with npm, git, ripgrep, jq, curl, a "
+                     "compiler), or a file of lines: FROM debian[:SUITE] | default, PACKAGES NAME…, ENV NAME=VALUE, "
+                     "COPY SOURCE TARGET, RUN COMMAND.")
+        ->required();
+    build->add_option("--name", build_options.name, "Name of the image; else `default`, or the name of the file.");
+    build->add_option("--mirror", build_options.mirror, "Archive of Debian packages.");
+    build->add_option("--max-size", build_options.most_bytes, "Refuse an image whose files are larger together.");
+    build->add_flag("--json", build_options.json, "Print the image as JSON.");
+    build->footer("An image of the same name is replaced when no sandbox uses it.");
+    std::string age = "90d";
+    CLI::App* prune = app.add_subcommand("prune", "Remove images that no sandbox has used for long.");
+    prune->add_option("--age", age, "Keep those used within this time.");
+    prune->add_flag("--json", json, "Print their names as JSON.");
     CLI::App* list = app.add_subcommand("list", "Show all images.");
     list->add_flag("--json", json, "Print them as JSON.");
     CLI::App* remove = app.add_subcommand("rm", "Remove an image.");
@@ -108,6 +126,9 @@ int image_main(int argc, char** argv) {
     if (*unpack) return unpack_command(layer, unpack_bytes, unpack_files);
     if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     if (*add) return add_image_command(data_directory, name, source, most_bytes);
+    build_options.data_directory = data_directory;
+    if (*build) return build_image_command(build_options);
+    if (*prune) return prune_images_command(data_directory, age, json);
     if (*list) return list_images_command(data_directory, json);
     return remove_image_command(data_directory, name);
 }
@@ -120,10 +141,16 @@ int spawner_main(int argc, char** argv) {
     CLI::App app("Makes sandboxes for the server that started it.");
     app.add_option("--data-dir", data_directory)->required();
     app.add_option("--socket", socket)->required();
+    bool is_launcher = false;
+    app.add_flag("--launcher", is_launcher);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     crypto::start();
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    if (is_launcher) {
+        run_launcher(data_directory, Channel(Fd(socket)));
+        return 0;
+    }
     run_spawner(data_directory, Channel(Fd(socket)));
     return 0;
 }

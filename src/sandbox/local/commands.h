@@ -39,6 +39,16 @@ int add_image_command(const std::string& data_directory, const std::string& name
                       const std::string& most_bytes);
 // What the sandbox of `image add` runs: the archive on standard input, into the current directory.
 int unpack_command(bool layer, int64_t most_bytes, int64_t most_files);
+struct BuildImageOptions {
+    std::string data_directory;
+    std::string recipe; // `default`, or a file
+    std::string name;   // empty: that of the recipe
+    std::string mirror; // empty: the public one
+    std::string most_bytes = "16g";
+    bool json = false;
+};
+int build_image_command(const BuildImageOptions& options);
+int prune_images_command(const std::string& data_directory, const std::string& age, bool json);
 int list_images_command(const std::string& data_directory, bool json);
 int remove_image_command(const std::string& data_directory, const std::string& name);
 

@@ -110,6 +110,7 @@ Result<> validate(const SandboxSpec& spec) {
         return invalid("thread must be 1 to 4096 bytes");
     if (spec.capture && !is_clean_absolute_path(*spec.capture)) return invalid("capture must be a clean absolute path");
     if (spec.thread && spec.capture) return invalid("a layer is built without a thread");
+    if (spec.keep_home && !spec.thread) return invalid("keep_home needs a thread");
     return {};
 }
 

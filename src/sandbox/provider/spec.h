@@ -139,6 +139,7 @@ struct SandboxSpec {
     Defaulted<Tier> minimum_tier = Tier::ns;
     Defaulted<UidPolicy> uid_policy = UidPolicy::automatic;
     std::optional<std::string> thread;
+    Defaulted<bool> keep_home = false;
     Defaulted<bool> allow_ptrace = false;
     Defaulted<bool> keep = false;
     Defaulted<bool> detached = false;
@@ -156,6 +157,8 @@ struct SandboxSpec {
         Field{"uid_policy", &SandboxSpec::uid_policy, "Who the worker is on the host."},
         Field{"thread", &SandboxSpec::thread,
               "Name of the thread whose volume is /workspace; none: discarded at the end."},
+        Field{"keep_home", &SandboxSpec::keep_home,
+              "Keep /home/worker in the thread's volume, over what the layers have there."},
         Field{"allow_ptrace", &SandboxSpec::allow_ptrace, "Let processes inside debug each other."},
         Field{"keep", &SandboxSpec::keep, "Stay alive when the first command ends."},
         Field{"detached", &SandboxSpec::detached, "Keep running when its starter disconnects."},
@@ -242,6 +245,10 @@ Result<> validate(const SandboxSpec& spec);
 Result<> validate(const Command& command);
 // [A-Za-z_][A-Za-z0-9_]*, at most 128 characters.
 bool is_environment_name(std::string_view name);
+// What every command gets beside its own: the same home and search path while a layer is built, in a run and in a
+// verification.
+constexpr std::string_view worker_home = "/home/worker";
+constexpr std::string_view worker_path = "/home/worker/.local/bin:/usr/local/bin:/usr/bin:/bin";
 // Absolute, no empty, `.` or `..` component, no NUL, at most 4095 bytes.
 bool is_clean_absolute_path(std::string_view path);
 // Letters, digits, `.`, `_`, `-`, `/` never first; at most 128 characters: names of images and layers.

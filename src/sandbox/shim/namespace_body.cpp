@@ -139,6 +139,7 @@ private:
         claim.limits = *spec.limits;
         claim.network = spec.network;
         claim.allow_ptrace = spec.allow_ptrace;
+        claim.keep_home = spec.keep_home && m_plan.volume != nullptr;
         return claim;
     }
 

@@ -1,6 +1,7 @@
 #include "sandbox/shim/shim_keeper.h"
 
 #include "base/log.h"
+#include "sandbox/image/image.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -151,15 +152,16 @@ Result<int64_t> Shim::execute(const Command& command) {
     RunningCommand& running = m_commands.back();
     running.started = boot_time();
     if (*command.timeout_ms > 0) running.deadline = running.started + std::chrono::milliseconds(*command.timeout_ms);
-    std::map<std::string, std::string> environment{{"PATH", "/home/worker/.local/bin:/usr/local/bin:/usr/bin:/bin"},
-                                                   {"HOME", "/home/worker"},
+    std::map<std::string, std::string> environment{{"PATH", std::string(worker_path)},
+                                                   {"HOME", std::string(worker_home)},
                                                    {"USER", "worker"},
                                                    {"LOGNAME", "worker"},
                                                    {"SHELL", "/bin/sh"},
                                                    {"TMPDIR", "/tmp"},
                                                    {"LANG", "C.UTF-8"}};
     if (command.pty) environment["TERM"] = "xterm-256color";
-    for (const auto* source : {&*m_spec.env, &*command.env})
+    const auto of_image = image_environment(*m_start.store, *m_spec.root);
+    for (const auto* source : {&of_image, &*m_spec.env, &*command.env})
         for (const auto& [name, value] : *source) environment[name] = value;
     Result<> begun = note(EventKind::command_start, &running);
     if (begun.ok())

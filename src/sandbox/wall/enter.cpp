@@ -16,6 +16,7 @@
 #include <linux/securebits.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <span>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -166,15 +167,39 @@ Result<> mount_kernel_files(const std::vector<std::string>& masks, int root) {
     return {};
 }
 
-Result<> mount_others(const std::vector<TreeMount>& mounts, MountSource& source, int root) {
-    for (const TreeMount& mount : mounts) {
-        const Fd tree = TRY(source.next(mount));
-        struct stat status {};
-        TRY(expect(::fstat(tree.get(), &status) == 0, "read a mount"));
-        const Fd place = TRY(open_mount_point(root, mount.target, !S_ISDIR(status.st_mode)));
-        TRY(attach_mount(tree.get(), place.get(), mount.target));
-    }
+Result<> mount_other(const TreeMount& mount, MountSource& source, int root) {
+    const Fd tree = TRY(source.next(mount));
+    struct stat status {};
+    TRY(expect(::fstat(tree.get(), &status) == 0, "read a mount"));
+    const Fd place = TRY(open_mount_point(root, mount.target, !S_ISDIR(status.st_mode)));
+    return attach_mount(tree.get(), place.get(), mount.target);
+}
+
+Result<> mount_others(std::span<const TreeMount> mounts, MountSource& source, int root) {
+    for (const TreeMount& mount : mounts) TRY(mount_other(mount, source, root));
     return {};
+}
+
+// The home of a thread: what the layers of the root have there, below what the thread's sandboxes wrote, which is in
+// its volume. Both can hold what an earlier worker left: no link is followed, and nothing runs yet that could change
+// them. `name`: of the root in the scratch.
+Result<> mount_home(const std::string& name, size_t lowers, int root) {
+    const std::string upper = "workspace/.hone/home", work = "workspace/.hone/home-work";
+    for (const std::string& place : {upper, work}) TRY(open_mount_point(root, place, false));
+    std::string lower_list;
+    for (size_t i = 0; i < lowers; ++i) {
+        const std::string layer = name + "-lower/" + std::to_string(i);
+        const Fd directory(::open(layer.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (!kernel::open_beneath(directory.get(), "home/worker", O_PATH | O_DIRECTORY).is_open()) continue;
+        lower_list += (lower_list.empty() ? "" : ":") + layer + "/home/worker";
+    }
+    TRY(expect(!lower_list.empty(), "find the home of the root"));
+    const std::string options =
+        "lowerdir=" + lower_list + ",upperdir=" + name + "/" + upper + ",workdir=" + name + "/" + work + ",userxattr";
+    TRY(open_mount_point(root, "home/worker", false));
+    return expect(::mount("home", (name + "/home/worker").c_str(), "overlay", MS_NOSUID | MS_NODEV, options.c_str()) ==
+                      0,
+                  "mount the home");
 }
 
 // The root becomes read-only; the writable places are mounts of their own that stay writable.
@@ -354,7 +379,14 @@ Result<> finish_root(const Ground& ground, const Claim& claim, Standing& standin
         standing.root = TRY(open_root("own"));
     }
     const int root = standing.root.get();
-    TRY(mount_others(claim.others, source, root));
+    std::span<const TreeMount> others = claim.others;
+    if (claim.keep_home && !others.empty()) { // the volume is the first, and others may be below the home
+        TRY(mount_other(others.front(), source, root));
+        const bool own = !claim.lowers.empty();
+        TRY(mount_home(own ? "own" : "root", own ? claim.lowers.size() : ground.lowers.size(), root));
+        others = others.subspan(1);
+    }
+    TRY(mount_others(others, source, root));
     if (!claim.lowers.empty()) TRY(mount_kernel_files(ground.masks, root));
     if (claim.capture.empty()) TRY(seal_root(root));
     const Fd measured(::open(claim.capture.empty() ? "." : "capture", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

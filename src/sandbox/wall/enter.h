@@ -43,6 +43,7 @@ struct Claim {
     Limits limits;
     NetworkMode network = NetworkMode::none;
     bool allow_ptrace = false;
+    bool keep_home = false;
     static constexpr std::tuple fields{
         Field{"lowers", &Claim::lowers, "Lower directories of the root."},
         Field{"capture", &Claim::capture, "Upper directory."},
@@ -50,6 +51,7 @@ struct Claim {
         Field{"limits", &Claim::limits, "What it may use."},
         Field{"network", &Claim::network, "Network mode."},
         Field{"allow_ptrace", &Claim::allow_ptrace, "Whether processes inside may debug each other."},
+        Field{"keep_home", &Claim::keep_home, "Whether the home is in the thread volume."},
     };
 };
 

@@ -34,7 +34,7 @@ Result<review::RepoPlace> QuarantineRepos::place(const std::string& run, const s
     place.skill_id = found.skill_id.value_or("");
     place.allow_private = found.allow_private;
     place.mounts = m_quarantine.mounts(checkout);
-    place.directory = "/quarantine";
+    place.directory = forge::quarantine_inside;
     if (found.url.starts_with("file://")) place.local_path = TRY(m_repos.local_path(found));
     return place;
 }

@@ -273,7 +273,7 @@ int check_main(int argc, char** argv) {
         if (const auto parts = check_parts(url)) lines.push_back(*parts);
     }
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
-    for (auto& line : sandbox::check())
+    for (auto& line : sandbox::check("", config.data_dir))
         lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,
                          line.advice});
     bool missing = false;

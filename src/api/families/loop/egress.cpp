@@ -36,8 +36,9 @@ Result<One<broker::Explanation>> explain_request(const Call& call, const Explain
     const run::ExplainRequest request{
         query.method.value_or("GET"), *query.url, query.preset, query.mode, query.skill, query.allow};
     const auto space = TRY(space_of(call, query.space));
-    return One<broker::Explanation>{TRY(run::explain(call.services.run.presets, call.services.skills,
-                                                     call.services.repos, call.caller, space, request))};
+    return One<broker::Explanation>{
+        TRY(run::explain(call.services.run.presets, call.services.skills, call.services.repos,
+                         call.services.run.policies.mirrors(), call.caller, space, request))};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------

@@ -27,6 +27,9 @@ export interface ReviewDraft {
   protect_lock_files: boolean;
   verification: VerificationDraft[];
   require_verified: boolean;
+  replay_command: string;
+  replay_evaluator: string;
+  require_replayed: boolean;
   open_pull_request: boolean;
   draft: boolean;
   open_pull_requests: string;
@@ -44,6 +47,7 @@ export interface Draft {
   name: string;
   description: string;
   harness: string;
+  harness_version: string;
   model: string;
   command: string;
   system_prompt: string;
@@ -53,6 +57,9 @@ export interface Draft {
   init_script: string;
   init_failure: string;
   init_seconds: string;
+  setup: string;
+  packages: PackageKind[];
+  setup_hosts: string;
   env: string;
   secret_env: string;
   memory: string;
@@ -61,6 +68,7 @@ export interface Draft {
   pids: string;
   minutes: string;
   idle_minutes: string;
+  tool_seconds: string;
   network: string;
   hosts: string;
   tier: string;
@@ -68,9 +76,14 @@ export interface Draft {
   tokens: string;
   dollars: string;
   soft_percent: string;
+  steps: string;
+  turns: string;
   capture: Settings["capture"];
   review: ReviewDraft;
 }
+
+export const package_kinds = ["npm", "pypi", "debian", "crates", "go", "maven"] as const;
+export type PackageKind = (typeof package_kinds)[number];
 
 export const output_kinds = ["investigation", "labels", "file", "branch"] as const;
 export type OutputKind = (typeof output_kinds)[number];
@@ -99,6 +112,9 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
       timeout_seconds: String(one.timeout_seconds),
     })),
     require_verified: policy?.require_verified ?? false,
+    replay_command: policy?.replay.command ?? "",
+    replay_evaluator: policy?.replay.evaluator ?? "",
+    require_replayed: policy?.require_replayed ?? false,
     open_pull_request: policy?.open_pull_request ?? true,
     draft: policy?.draft ?? true,
     open_pull_requests: String(policy?.open_pull_requests ?? 10),
@@ -114,9 +130,12 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
 }
 
 function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknown {
+  const { replay_command, replay_evaluator, ...rest } = draft;
   return {
     ...before,
-    ...draft,
+    ...rest,
+    replay: { ...before?.replay, command: replay_command.trim(), evaluator: replay_evaluator.trim() },
+    require_replayed: draft.require_replayed && replay_command.trim() !== "",
     approvals: whole(draft.approvals),
     protected_paths: lines(draft.protected_paths),
     verification: draft.verification
@@ -148,6 +167,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     name: preset?.name ?? "",
     description: preset?.description ?? "",
     harness: settings?.harness ?? "playbook",
+    harness_version: settings?.harness_version ?? "",
     model: settings?.model ?? "",
     command: settings?.command.join("\n") ?? "",
     system_prompt: settings?.system_prompt ?? "",
@@ -157,6 +177,9 @@ export function draft_of(preset: { name: string; description: string; settings: 
     init_script: sandbox?.init_script ?? "",
     init_failure: sandbox?.init_failure ?? "abort",
     init_seconds: String(sandbox?.init_seconds ?? 120),
+    setup: sandbox?.setup ?? "",
+    packages: sandbox?.packages ?? [],
+    setup_hosts: sandbox?.setup_hosts.join("\n") ?? "",
     env: env_text(sandbox?.env),
     secret_env: env_text(sandbox?.secret_env),
     memory: byte_size(sandbox?.memory_bytes ?? 2 ** 31),
@@ -165,6 +188,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     pids: String(sandbox?.pids ?? 512),
     minutes: String(sandbox?.wall_clock_minutes ?? 60),
     idle_minutes: String(sandbox?.idle_minutes ?? 10),
+    tool_seconds: String(sandbox?.tool_seconds ?? 30),
     network: sandbox?.network ?? "allowlist",
     hosts: sandbox?.allow_hosts.join("\n") ?? "",
     tier: sandbox?.minimum_tier ?? "ns",
@@ -177,6 +201,8 @@ export function draft_of(preset: { name: string; description: string; settings: 
     tokens: settings?.budget.tokens ? String(settings.budget.tokens) : "",
     dollars: limit_text(settings?.budget.cost_micro_usd, micro),
     soft_percent: String(settings?.budget.soft_percent ?? 80),
+    steps: settings?.budget.steps ? String(settings.budget.steps) : "",
+    turns: settings?.budget.turns ? String(settings.budget.turns) : "",
     capture: settings?.capture ?? "full",
     review: review_draft(settings?.review),
   };
@@ -191,6 +217,7 @@ export function problem_of(draft: Draft): string | null {
     ["Processes", draft.pids],
     ["Minutes", draft.minutes],
     ["Idle minutes", draft.idle_minutes],
+    ["Seconds of a tool", draft.tool_seconds],
     ["The timeout of the init script", draft.init_seconds],
     ["The soft limit", draft.soft_percent],
     ["Approvals", draft.review.approvals],
@@ -199,7 +226,7 @@ export function problem_of(draft: Draft): string | null {
   ];
   for (const [name, text] of numbers)
     if (text.trim() === "" || !(Number(text) > 0)) return `${name} must be a number greater than 0.`;
-  for (const text of [draft.tokens, draft.dollars])
+  for (const text of [draft.tokens, draft.dollars, draft.steps, draft.turns])
     if (text.trim() !== "" && !(Number(text) > 0)) return "A budget must be a number greater than 0, or empty.";
   const is_variable = (line: string) => /^[A-Za-z_][A-Za-z0-9_]*=/.test(line);
   const wrong = lines(draft.env).find((line) => !is_variable(line));
@@ -228,6 +255,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
   return {
     ...before,
     harness: draft.harness,
+    harness_version: draft.harness_version,
     model: draft.model.trim(),
     command: lines(draft.command),
     system_prompt: draft.system_prompt,
@@ -246,6 +274,9 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       init_script: draft.init_script,
       init_failure: draft.init_failure,
       init_seconds: whole(draft.init_seconds),
+      setup: draft.setup.trim(),
+      packages: draft.packages,
+      setup_hosts: lines(draft.setup_hosts),
       env: env_of(draft.env),
       secret_env: env_of(draft.secret_env),
       memory_bytes: size_of(draft.memory, before?.sandbox.memory_bytes),
@@ -254,6 +285,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       pids: whole(draft.pids),
       wall_clock_minutes: whole(draft.minutes),
       idle_minutes: whole(draft.idle_minutes),
+      tool_seconds: whole(draft.tool_seconds),
       network: draft.network,
       allow_hosts: lines(draft.hosts),
       minimum_tier: draft.tier,
@@ -264,6 +296,8 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       tokens: draft.tokens.trim() === "" ? null : whole(draft.tokens),
       cost_micro_usd: read_limit(draft.dollars, micro),
       soft_percent: whole(draft.soft_percent),
+      steps: draft.steps.trim() === "" ? null : whole(draft.steps),
+      turns: draft.turns.trim() === "" ? null : whole(draft.turns),
     },
     capture: draft.capture,
     review: policy_of(draft.review, before?.review),

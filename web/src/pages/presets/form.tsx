@@ -14,6 +14,7 @@ import { preset_page } from "../addresses";
 import { list_skills } from "../skills/data";
 import { ReachLines } from "../skills/reach";
 import { capture_options } from "./data";
+import { DependencyFields, dependency_summary } from "./dependency_fields";
 import { type Draft, draft_of, lines, output_kinds, problem_of, settings_of } from "./draft";
 import { ReviewPart, review_summary } from "./review_fields";
 
@@ -42,10 +43,23 @@ function Worker({ draft, change }: PartProps) {
         <Choice
           label="Harness"
           value={draft.harness}
-          on_change={(value) => change({ harness: value })}
+          on_change={(value) => change({ harness: value, harness_version: "" })}
           options={harnesses.map((entry) => ({ value: entry.name, title: entry.title }))}
           hint={harness && !harness.ready ? harness.advice : undefined}
         />
+        {harness && harness.versions.length > 0 && (
+          <Choice
+            label="Version"
+            value={draft.harness_version}
+            on_change={(value) => change({ harness_version: value })}
+            options={[
+              { value: "", title: `last installed (${harness.version})` },
+              ...[...new Set([...harness.versions, ...(draft.harness_version ? [draft.harness_version] : [])])].map(
+                (version) => ({ value: version, title: `pinned: ${version}` }),
+              ),
+            ]}
+          />
+        )}
         {harness?.protocols.length !== 0 && (
           <Field
             label="Model"
@@ -165,6 +179,13 @@ function Sandbox({ draft, change }: PartProps) {
           value={draft.idle_minutes}
           on_input={(idle_minutes) => change({ idle_minutes })}
         />
+        <Field
+          label="Seconds of a tool"
+          type="number"
+          min={1}
+          value={draft.tool_seconds}
+          on_input={(tool_seconds) => change({ tool_seconds })}
+        />
         <Field label="Processes" type="number" min={1} value={draft.pids} on_input={(pids) => change({ pids })} />
       </div>
       <div class="field-row">
@@ -191,10 +212,10 @@ function Sandbox({ draft, change }: PartProps) {
         value={draft.init_script}
         on_input={(init_script) => change({ init_script })}
       />
-      {draft.init_script.trim() !== "" && (
+      {(draft.init_script.trim() !== "" || draft.setup !== "") && (
         <div class="field-row">
           <Choice
-            label="When the init script fails"
+            label="When the init script or setup fails"
             value={draft.init_failure}
             on_change={(init_failure) => change({ init_failure })}
             options={[
@@ -203,7 +224,7 @@ function Sandbox({ draft, change }: PartProps) {
             ]}
           />
           <Field
-            label="Timeout of the init script, s"
+            label="Timeout of the init script and of setup, s"
             type="number"
             min={1}
             value={draft.init_seconds}
@@ -234,6 +255,14 @@ const networks = [
   { value: "none", title: "none (models, git and Hone's API only)" },
   { value: "open", title: "any public host" },
 ];
+
+function Dependencies({ draft, change }: PartProps) {
+  return (
+    <Part title="Dependencies" text={dependency_summary(draft)}>
+      <DependencyFields draft={draft} change={change} />
+    </Part>
+  );
+}
 
 function Network({ draft, change }: PartProps) {
   const hosts = lines(draft.hosts);
@@ -328,6 +357,24 @@ function BudgetPart({ draft, change }: PartProps) {
           on_input={(soft_percent) => change({ soft_percent })}
         />
       </div>
+      <div class="field-row">
+        <Field
+          label="Tool calls of a run"
+          placeholder="no limit"
+          type="number"
+          min={1}
+          value={draft.steps}
+          on_input={(steps) => change({ steps })}
+        />
+        <Field
+          label="Turns of a session"
+          placeholder="no limit"
+          type="number"
+          min={1}
+          value={draft.turns}
+          on_input={(turns) => change({ turns })}
+        />
+      </div>
       <Choice
         label="Content of model call spans"
         hint="The space can allow less (Usage, daily budget). Redaction rules of the project hone-runs apply."
@@ -370,6 +417,7 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
       <Skills {...part} />
       <Repositories {...part} />
       <Sandbox {...part} />
+      <Dependencies {...part} />
       <Network {...part} />
       <Outputs {...part} />
       <Part title="Review of branches" text={review_summary(draft.review)}>

@@ -23,6 +23,7 @@ import {
   verification_tones,
   verification_words,
 } from "./data";
+import { VerifiedFix } from "./replay";
 import { type Drafts, ThreadView } from "./threads";
 
 /** Opens the line in the changes. */
@@ -77,10 +78,7 @@ function Output({ title, run }: { title: string; run: VerificationRun | null }) 
 export function Verification({ revision }: { revision: Revision }) {
   if (revision.verification === "none") return null;
   return (
-    <Section
-      title="Verification"
-      text="Each command runs in a new sandbox without network, before and after the change."
-    >
+    <Section title="Verification" text="Each command runs in a new sandbox, before and after the change.">
       <p>
         <State tone={verification_tones[revision.verification]} text={verification_words[revision.verification]} />
       </p>
@@ -305,6 +303,7 @@ export function ReviewAside({ review }: { review: ReviewView }) {
   return (
     <aside class="review-aside" aria-label="Evidence and verification">
       <Flags revision={newest} />
+      <VerifiedFix review={review} />
       <Verification revision={newest} />
       <Checks pr={review.pull_request} />
       <Evidence review={review} />
@@ -318,6 +317,7 @@ export function Overview({ review, threads, drafts }: { review: ReviewView; thre
   return (
     <>
       {newest && <Flags revision={newest} />}
+      <VerifiedFix review={review} />
       {newest && <Verification revision={newest} />}
       <Checks pr={review.pull_request} />
       <Evidence review={review} />

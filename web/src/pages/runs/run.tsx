@@ -22,7 +22,7 @@ import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
-import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
+import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
 import { WorkspaceFiles } from "./files";
@@ -51,7 +51,7 @@ export function RunFacts({ run }: { run: Run }) {
   return (
     <Facts
       rows={[
-        ["State", <State key="state" tone={run_tones[run.state]} text={run_words[run.state]} />],
+        ["State", <State key="state" tone={run_tone(run)} text={run_word(run)} />],
         ["Duration", run_time(run, now)],
         [
           "Tokens",
@@ -60,6 +60,8 @@ export function RunFacts({ run }: { run: Run }) {
           </span>,
         ],
         ["Cost", cost_text(run)],
+        ["Turns", exact_count(run.turns)],
+        ["Tool calls", exact_count(run.steps)],
         ["Harness", run.model === "" ? run.harness : `${run.harness}, ${run.model}`],
         [
           "Preset",
@@ -221,7 +223,15 @@ function ManifestView({ run }: { run: string }) {
   );
 }
 
+const usage_period = 3000; // as often as the server counts what a run costs, about
+
 function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
+  const is_live = run.state === "running" || run.state === "preparing";
+  useEffect(() => {
+    if (!is_live) return;
+    const timer = setInterval(() => void reload(`run/${run.id}`), usage_period);
+    return () => clearInterval(timer);
+  }, [run.id, is_live]);
   const transcript = use_transcript(run.id, (event) => {
     void reload(`run/${run.id}`);
     if (event.artifact || event.state) void reload("artifacts/");
