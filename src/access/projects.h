@@ -70,6 +70,8 @@ public:
 
     // Days that spans are kept, of the projects with their own setting. For the retention duty.
     Result<std::map<std::string, int64_t>> retention_days() const;
+    // The space of each project, hidden ones included, by their ids.
+    Result<std::map<std::string, std::string>> spaces() const;
 
     // Stores register once at start, before requests come.
     void add_data_owner(ProjectData& owner) { m_data_owners.push_back(&owner); }

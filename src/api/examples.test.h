@@ -40,10 +40,12 @@
 #include "api/families/phoenix/phoenix_span_queries.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
+#include "api/families/team/agents.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
 #include "api/families/team/budgets.examples.test.h"
 #include "api/families/team/keys.examples.test.h"
 #include "api/families/team/projects.examples.test.h"
+#include "api/families/team/roles.examples.test.h"
 #include "api/families/team/server.examples.test.h"
 #include "api/families/team/sessions.examples.test.h"
 #include "api/families/team/sign_on.examples.test.h"
@@ -72,7 +74,9 @@ inline const std::vector<Example> examples = [] {
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
              sessions_examples,
              sign_on_examples,
+             agents_examples,
              spaces_examples,
+             roles_examples,
              budgets_examples,
              space_policies_examples,
              projects_examples,

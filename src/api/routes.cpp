@@ -6,7 +6,9 @@ namespace hone::api {
 
 std::span<const Route> sessions_routes();
 std::span<const Route> sign_on_routes();
+std::span<const Route> agents_routes();
 std::span<const Route> spaces_routes();
+std::span<const Route> roles_routes();
 std::span<const Route> budgets_routes();
 std::span<const Route> space_policies_routes();
 std::span<const Route> users_routes();
@@ -75,7 +77,9 @@ std::span<const Route> routes() {
         for (const auto family : {
                  sessions_routes(),
                  sign_on_routes(),
+                 agents_routes(),
                  spaces_routes(),
+                 roles_routes(),
                  budgets_routes(),
                  space_policies_routes(),
                  users_routes(),

@@ -143,7 +143,7 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     m_environment_key = take_from_environment("HONE_MASTER_KEY");
     m_environment_old_key = take_from_environment("HONE_MASTER_KEY_OLD");
     // First of all: the spawner is a child of a process that is still small and has no thread.
-    m_sandboxes = open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes);
+    m_sandboxes = TRY(open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes));
     sql::Options options;
     options.url = database_url(m_config);
     m_database = TRY(sql::Database::open(options));
@@ -376,6 +376,8 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
+    m_space_storage.emplace(
+        SpaceStorageParts{m_clock, *m_access, *m_spans, m_workers->runs(), m_repositories->repos(), m_config.data_dir});
     m_api.emplace(api::Services{.access = *m_access,
                                 .clock = m_clock,
                                 .installation = *this,
@@ -407,7 +409,7 @@ Result<> Server::open_edge() {
             kept[project].insert(kept[project].end(), traces.begin(), traces.end());
         return kept;
     });
-    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, m_identities->sign_on);
+    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, *m_identities);
 
     net::ServerOptions options = edge_options();
     const auto proxy_header =

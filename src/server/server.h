@@ -22,6 +22,7 @@
 #include "server/otlp/otlp_grpc.h"
 #include "server/people.h"
 #include "server/reviews.h"
+#include "server/space_storage.h"
 #include "server/storage_duty.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
@@ -79,6 +80,9 @@ private:
     std::string metrics() const override;
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+    Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
+        return m_space_storage->rows(caller);
+    }
     void wake_duties() override {
         m_sweeper->wake();
         m_storage->wake();
@@ -132,6 +136,7 @@ private:
     std::optional<Duty> m_replaying; // of fixes
     std::optional<PeopleDuties> m_people;
     std::optional<MonitorDuties> m_monitors;
+    std::optional<SpaceStorageRows> m_space_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

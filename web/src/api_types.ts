@@ -647,7 +647,8 @@ export interface Destination {
   signing_secret: string | null;
 }
 
-export type DestinationType = "webhook" | "slack" | "email";
+export type HookSource = "hone" | "github" | "gitlab" | "grafana" | "pagerduty" | "slack" | "standard" | "hmac";
+export type DestinationType = "teams" | "discord" | "pagerduty" | "opsgenie" | "webhook" | "slack" | "email";
 
 export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reading" | "reported";
 
@@ -1298,6 +1299,9 @@ export interface HarnessView {
   version: string | null;
   /** What to do when it is not ready. */
   advice: string | null;
+  versions: string[];
+  newest: { version: string; checked_at: string } | null;
+  last_run: { id: string; state: State; reason: string; ended_at: string | null } | null;
 }
 
 export interface Host {
@@ -1888,7 +1892,7 @@ export interface MonitorEvent {
 export type MonitorEventKind = "created" | "changed" | "triggered" | "recovered" | "no_data" | "healthy" | "muted" | "unmuted" | "failed";
 
 export interface MonitorSettings {
-  metric: Metric;
+  metric: Metric | null;
   /** Only spans that match; GET /v1/filter_fields lists fields. */
   filter: string;
   /** threshold and change: the 20 largest groups are evaluated; the worst one decides. */
@@ -1908,6 +1912,7 @@ export interface MonitorSettings {
   minimum_samples: number;
   /** Times without notices, at most 20. */
   mute_windows: MuteWindow[];
+  sql: string | null;
 }
 
 export type MonitorState = "healthy" | "no_data" | "triggered";
@@ -3085,6 +3090,7 @@ export interface Settings {
   review: ReviewPolicy;
   budget: Budget;
   capture: Capture;
+  harness_version: string;
 }
 
 export interface Setup {
@@ -3692,6 +3698,9 @@ export interface Trigger {
   eval_label: string | null;
   /** monitor: id of the monitor; fires when its state becomes triggered. */
   monitor: string | null;
+  source: HookSource | null;
+  signature_header: string | null;
+  timestamp_header: string | null;
 }
 
 export interface TriggerPreview {

@@ -439,6 +439,7 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "key" },
     installation_permission: "user_manage",
   },
+  { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },
   {
     path: "/account",
     title: "Account",

@@ -110,6 +110,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"repo", "Repositories that workers clone and propose branches for."},
         {"space", "Spaces, which contain projects and members."},
         {"member", "Members of a space and their roles."},
+        {"role", "Custom roles of a space, composed of permissions."},
         {"user", "The accounts of this installation."},
         {"provider", "Providers of single sign-on (OpenID Connect)."},
         {"key", "API keys for people and for programs."},
@@ -129,7 +130,8 @@ Tree make_tree(std::span<const LocalCommand> local) {
           log_commands,          space_commands,    member_commands,   user_commands,        provider_commands,
           key_commands,          skill_commands,    broker_commands,   usage_commands,       audit_commands,
           backup_commands,       storage_commands,  version_commands,  completion_commands,  help_commands,
-          prompt_commands,       proposal_commands, queue_commands,    calibration_commands, eval_task_commands})
+          prompt_commands,       proposal_commands, queue_commands,    calibration_commands, eval_task_commands,
+          role_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

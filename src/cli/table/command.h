@@ -103,6 +103,7 @@ std::vector<Command> log_commands();
 std::vector<Command> tail_commands();
 std::vector<Command> space_commands();
 std::vector<Command> member_commands();
+std::vector<Command> role_commands();
 std::vector<Command> user_commands();
 std::vector<Command> provider_commands();
 std::vector<Command> key_commands();

@@ -6,6 +6,7 @@
 #include "broker/gateway/model_response.h"
 #include "broker/spending/model_json.h"
 #include "crypto/crypto.h"
+#include "server/adapters/space_secrets.h"
 
 #include <atomic>
 
@@ -16,22 +17,6 @@ namespace {
 // How often the text of a stream is read from what has arrived.
 constexpr Duration watch_interval = std::chrono::milliseconds(40);
 constexpr size_t most_error_text = 500;
-
-class OwnSecrets final : public broker::SecretOpener {
-public:
-    OwnSecrets(secret::Vault& vault, access::SpaceId space, std::string purpose)
-        : m_vault(vault),
-          m_space(std::move(space)),
-          m_purpose(std::move(purpose)) {}
-    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
-        return m_vault.open(m_space, secret_id, m_purpose);
-    }
-
-private:
-    secret::Vault& m_vault;
-    const access::SpaceId m_space;
-    const std::string m_purpose;
-};
 
 // Which secret goes to which endpoint, once per session. A call that cannot be recorded is not sent.
 class AuditedModelUse final : public broker::Decisions {
@@ -121,7 +106,7 @@ public:
         access.project_id = m_owner.project_id;
         access.grant.models = std::move(grant.models);
         access.decisions = std::make_shared<AuditedModelUse>(m_calls.m_audit, m_owner.space_id, m_owner.id);
-        access.secrets = std::make_shared<OwnSecrets>(m_calls.m_vault, m_owner.space_id, m_owner.id);
+        access.secrets = std::make_shared<SpaceSecrets>(m_calls.m_vault, m_owner.space_id, m_owner.id);
         m_attached = TRY(m_broker.attach(std::move(access), {}));
         return {};
     }

@@ -47,6 +47,7 @@ export interface Draft {
   name: string;
   description: string;
   harness: string;
+  harness_version: string;
   model: string;
   command: string;
   system_prompt: string;
@@ -166,6 +167,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     name: preset?.name ?? "",
     description: preset?.description ?? "",
     harness: settings?.harness ?? "playbook",
+    harness_version: settings?.harness_version ?? "",
     model: settings?.model ?? "",
     command: settings?.command.join("\n") ?? "",
     system_prompt: settings?.system_prompt ?? "",
@@ -253,6 +255,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
   return {
     ...before,
     harness: draft.harness,
+    harness_version: draft.harness_version,
     model: draft.model.trim(),
     command: lines(draft.command),
     system_prompt: draft.system_prompt,
