@@ -228,6 +228,33 @@ paths = [re.sub(r"\{\w+\}", "{}", path) for path in json.loads((root / "docs/ope
 commands = set(re.findall(r"^### hone ([\w -]+)$", (root / "docs/cli.md").read_text(), re.M))
 commands |= {name.split()[0] for name in commands} | set(re.findall(r"^\| `([\w-]+)` \|", (root / "docs/cli.md").read_text(), re.M))
 commands |= {"help", "print", "engine", "shim", "spawner", "TOOL"}
+commands |= set(re.findall(r'\btool<\w+>\(\s*"(\w+)"', sources["src/api/mcp/tools.cpp"]))  # inside of a run
+# Of commands for this machine, from their usage.
+commands |= {" ".join(pair) for pair in re.findall(r"(?:Usage: |       )hone (harness) ([a-z]+)", everything)}
+commands |= {f"{group} {verb}" for group in ("sandbox", "image") for verb in re.findall(r'add_subcommand\("(\w+)"', everything)}
+verbs = {name.split()[1] for name in commands if " " in name}
+
+
+def is_command(first: str, second: str) -> bool:
+    """`hone FIRST SECOND`, where the second word may be an argument of a command without a group."""
+    if any(name.startswith(first + " ") for name in commands):
+        return first in commands and all(f"{first} {name}" in commands for name in second.split("|"))
+    return first in commands and second not in verbs
+
+
+def check_printed_commands() -> None:
+    """Commands in texts that the program and its pages print exist."""
+    pages = {str(file.relative_to(root)): file.read_text() for file in (root / "web/src").rglob("*.ts*") if ".test." not in file.name}
+    for where, text in (sources | pages).items():
+        for literal in re.findall(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', text):
+            for start, first, second in re.findall(r"(^.|[`:(]\s*|\\n *|  )hone ([a-z][a-z_-]*)(?: ([a-z][a-z_-]*))?(?![\w=])", literal):
+                known = is_command(first, second) if second else first in commands
+                if not known and not (start in ('"', '`') and first in labels):
+                    problems.append(f"{where} prints the command `hone {first}{' ' + second if second else ''}`, which does not exist")
+
+
+# Words that follow the name of the program in labels that begin with it.
+labels = {"delivery", "socket", "unpack", "master", "command"}
 
 
 def check_interface(document: pathlib.Path) -> None:
@@ -240,9 +267,7 @@ def check_interface(document: pathlib.Path) -> None:
             problems.append(f"{where} names the route {path}, which is not in docs/openapi.json")
     for words in sorted(set(re.findall(r"(?:`|^    )hone ([a-z][\w-]*(?: [a-z][\w|-]*)?)", text, re.M))):
         first, *rest = words.split(" ")
-        known = first in commands and (not rest or any(c.startswith(first + " ") for c in commands) is False
-                                       or all(f"{first} {name}" in commands for name in rest[0].split("|")))
-        if not known:
+        if not (is_command(first, rest[0]) if rest else first in commands):
             problems.append(f"{where} names the command `hone {words}`, which does not exist")
     for name in sorted(set(re.findall(r"`hone_([a-z_]+_(?:total|seconds|bytes|running|length|due|pending))\b", text))):
         if name not in everything:
@@ -362,6 +387,7 @@ for document in sorted(prose):
     check_names(document)
     if document.parts[len(root.parts)] != "tests" and document.name not in ("cli.md", "config.md", "permissions.md"):
         check_interface(document)
+check_printed_commands()
 check_adrs()
 check_subfolders()
 check_walks()

@@ -35,6 +35,24 @@ constexpr auto enum_names(TriggerType) {
                       EnumName{TriggerType::managed, "managed"}};
 }
 
+// Who sends the deliveries of a webhook: decides which headers carry the signature.
+enum class HookSource {
+    hone, // X-Hone-Signature over time, id and body
+    github,
+    gitlab,
+    grafana,
+    pagerduty,
+    slack,
+    standard, // standardwebhooks.com
+    hmac,     // HMAC-SHA256 in a header of the sender's choice
+};
+constexpr auto enum_names(HookSource) {
+    return std::array{EnumName{HookSource::hone, "hone"},           EnumName{HookSource::github, "github"},
+                      EnumName{HookSource::gitlab, "gitlab"},       EnumName{HookSource::grafana, "grafana"},
+                      EnumName{HookSource::pagerduty, "pagerduty"}, EnumName{HookSource::slack, "slack"},
+                      EnumName{HookSource::standard, "standard"},   EnumName{HookSource::hmac, "hmac"}};
+}
+
 enum class Comparator { above, at_least, below, at_most };
 constexpr auto enum_names(Comparator) {
     return std::array{EnumName{Comparator::above, "above"}, EnumName{Comparator::at_least, "at_least"},
@@ -56,6 +74,9 @@ struct Trigger {
     std::optional<std::string> eval_name;
     std::optional<std::string> eval_label;
     std::optional<std::string> monitor;
+    std::optional<HookSource> source;
+    std::optional<std::string> signature_header;
+    std::optional<std::string> timestamp_header;
     static constexpr std::tuple fields{
         Field{"type", &Trigger::type, "cron, metric, monitor or webhook."},
         Field{"schedule", &Trigger::schedule,
@@ -74,6 +95,14 @@ struct Trigger {
         Field{"eval_name", &Trigger::eval_name, "metric: for eval_rate and eval_score."},
         Field{"eval_label", &Trigger::eval_label, "metric: for eval_rate, the label whose share is measured."},
         Field{"monitor", &Trigger::monitor, "monitor: id of the monitor; fires when its state becomes triggered."},
+        Field{"source", &Trigger::source,
+              "webhook: who signs the deliveries: hone (if not given), github, gitlab, grafana, pagerduty, slack, "
+              "standard or hmac."},
+        Field{"signature_header", &Trigger::signature_header,
+              "webhook of hmac: header with the signature; X-Signature if not given."},
+        Field{"timestamp_header", &Trigger::timestamp_header,
+              "webhook of hmac: header with the seconds since 1970, signed as \"timestamp.body\"; null: the body alone "
+              "is signed."},
     };
 };
 
@@ -254,7 +283,7 @@ struct Automation {
         Field{"next_at", &Automation::next_at, "cron: the next firing. metric: the next evaluation."},
         Field{"hook_path", &Automation::hook_path, "webhook: path that accepts deliveries."},
         Field{"hook_secret", &Automation::hook_secret,
-              "webhook: secret that signs deliveries. Shown once, when it is created."},
+              "webhook: secret that signs deliveries. Shown once, when it is created; null if the caller gave it."},
     };
 };
 
@@ -272,6 +301,7 @@ struct NewAutomation {
     Defaulted<DayBudget> budget;
     Defaulted<int64_t> failure_limit = int64_t{5};
     Defaulted<bool> paused = false;
+    std::optional<std::string> hook_secret;
     static constexpr std::tuple fields{
         Field{"name", &NewAutomation::name, "Unique in the space."},
         Field{"description", &NewAutomation::description, "Purpose, as text."},
@@ -286,6 +316,9 @@ struct NewAutomation {
         Field{"budget", &NewAutomation::budget, "Budget of all its runs per day."},
         Field{"failure_limit", &NewAutomation::failure_limit, "0 (never pause) to 100; 5 if not given."},
         Field{"paused", &NewAutomation::paused, "Whether it is created paused."},
+        Field{"hook_secret", &NewAutomation::hook_secret,
+              "webhook: the secret that the sender made, as PagerDuty and Slack do; never shown again. If not given, "
+              "Hone makes one."},
     };
 };
 
@@ -302,6 +335,7 @@ struct AutomationChange {
     std::optional<DayBudget> budget{};
     std::optional<int64_t> failure_limit{};
     std::optional<bool> paused{};
+    std::optional<std::string> hook_secret{};
     static constexpr std::tuple fields{
         Field{"name", &AutomationChange::name, "Unique in the space."},
         Field{"description", &AutomationChange::description, "Purpose, as text."},
@@ -315,6 +349,8 @@ struct AutomationChange {
         Field{"budget", &AutomationChange::budget, "Replaces the whole budget."},
         Field{"failure_limit", &AutomationChange::failure_limit, "0 (never pause) to 100."},
         Field{"paused", &AutomationChange::paused, "Pauses or resumes it."},
+        Field{"hook_secret", &AutomationChange::hook_secret,
+              "webhook: replaces the secret by one that the sender made; never shown again."},
     };
 };
 

@@ -26,6 +26,13 @@ Result<> check_budget(const DayBudget& budget) {
     return {};
 }
 
+// The source of a saved webhook; hone where none was written, by earlier versions.
+std::optional<HookSource> source_in(std::string_view trigger_setup) {
+    const auto trigger = json::read<Trigger>(trigger_setup);
+    if (!trigger.ok() || trigger.value().type != TriggerType::webhook) return std::nullopt;
+    return trigger.value().source.value_or(HookSource::hone);
+}
+
 Error managed_error(const Automation& automation) {
     return conflict("this automation is managed by " + *automation.managed_by + "; change it there");
 }
@@ -136,12 +143,16 @@ Result<Automation> Automations::create(const Caller& caller, const SpaceId& spac
     automation.budget = *wanted.budget;
     automation.failure_limit = *wanted.failure_limit;
     TRY(check(caller, automation));
-    return saved(caller, std::move(automation), "automation_create", {}, 0);
+    return saved(caller, std::move(automation), "automation_create", {}, 0, wanted.hook_secret);
 }
 
 // Writes all of it. `revision` is the one that was read; 0: a new row.
 Result<Automation> Automations::saved(const Caller& caller, Automation automation, std::string_view action,
-                                      const std::optional<run::Settings>& settings, int64_t revision) {
+                                      const std::optional<run::Settings>& settings, int64_t revision,
+                                      const std::optional<std::string>& hook_secret) {
+    if (hook_secret && automation.trigger.type != TriggerType::webhook)
+        return invalid("hook_secret belongs to triggers of type webhook");
+    if (hook_secret) TRY(check_hook_secret(*hook_secret));
     const Time now = m_clock.now();
     const std::optional<Time> next_at = next_evaluation(automation.trigger, now);
     std::optional<std::string> secret;
@@ -154,6 +165,7 @@ Result<Automation> Automations::saved(const Caller& caller, Automation automatio
         if (!taken.empty()) return conflict("an automation named " + automation.name + " exists already in this space");
         const auto before = TRY(transaction.query("SELECT trigger_setup FROM automations WHERE id = ?", automation.id));
         const bool is_new_plan = before.empty() || before.front().text(0) != json::write(automation.trigger);
+        const bool is_new_source = !before.empty() && source_in(before.front().text(0)) != automation.trigger.source;
         if (revision == 0)
             TRY(transaction.execute(
                 "INSERT INTO automations (id, space_id, project_id, name, description, prompt, trigger_type, "
@@ -180,14 +192,7 @@ Result<Automation> Automations::saved(const Caller& caller, Automation automatio
         if (is_new_plan)
             TRY(transaction.execute("UPDATE automations SET next_at = ?, written_up_to = ?, watch = '{}' WHERE id = ?",
                                     next_at, now, automation.id));
-        secret.reset();
-        if (automation.trigger.type == TriggerType::webhook) {
-            const auto sealed = TRY(transaction.query("SELECT hook_key FROM automations WHERE id = ?", automation.id));
-            if (sealed.front().is_null(0)) {
-                secret.emplace();
-                TRY(seal_hook(transaction, automation.id, *secret));
-            }
-        }
+        secret = TRY(save_hook(transaction, automation, hook_secret, is_new_source));
         return m_access.audit.record(transaction, caller,
                                      {action,
                                       automation.space_id,
@@ -227,7 +232,7 @@ Result<Automation> Automations::update(const Caller& caller, const Automation& a
         wanted.failure_streak = 0;
     }
     TRY(check(caller, wanted));
-    return saved(caller, std::move(wanted), "automation_update", {}, rows.front().integer(0));
+    return saved(caller, std::move(wanted), "automation_update", {}, rows.front().integer(0), change.hook_secret);
 }
 
 Result<> Automations::remove(const Caller& caller, const Automation& automation) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "access/access.h"
-#include "automation/automation.h"
+#include "automation/hook_signature.h"
 #include "base/mutex.h"
 #include "run/settings/presets.h"
 #include "secret/master_keys.h"
@@ -20,20 +20,11 @@ struct AutomationFilter {
     std::optional<TriggerType> trigger{};
 };
 
-// A delivery to a webhook, as received.
-struct Delivery {
-    std::string id;        // X-Hone-Delivery
-    std::string timestamp; // X-Hone-Timestamp: seconds since 1970
-    std::string signature; // X-Hone-Signature: sha256=<hex of HMAC-SHA256 over "timestamp.id.body">
-    std::string content_type;
-    std::string_view body;
+// What a delivery led to: a slot, or nothing to run.
+struct Received {
+    std::optional<Slot> slot{};
+    std::optional<std::string> challenge{}; // to be sent back as it is
 };
-// How far the clocks of a sender and of this server may be apart.
-constexpr Duration delivery_tolerance = std::chrono::minutes(5);
-constexpr size_t largest_delivery = 256 << 10;
-// What a sender puts into X-Hone-Signature.
-std::string sign_delivery(std::string_view secret, std::string_view timestamp, std::string_view id,
-                          std::string_view body);
 
 // An automation that a part of Hone (its manager) keeps for itself; one per project and manager.
 struct ManagedAutomation {
@@ -103,8 +94,8 @@ public:
 
     // --- triggers ---------------------------------------------------------------------------------------------------
     // Unauthorized both for a wrong signature and for an automation without a webhook. A repeated delivery returns the
-    // slot that the first one made.
-    Result<Slot> deliver(const AutomationId& id, const Delivery& delivery);
+    // slot that the first one made. A sender's test (a ping, a challenge) makes none.
+    Result<Received> deliver(const AutomationId& id, const Delivery& delivery);
     // A monitor went to triggered. `transition` identifies that change: reported twice, it is one slot. `values` are
     // data; prompts may use the numbers `value` and `threshold` and the times in `window`. Returns the number of slots.
     Result<int64_t> monitor_triggered(const std::string& monitor, const std::string& transition,
@@ -136,9 +127,13 @@ private:
     friend class Scheduler;
     friend class Firing;
     Result<> check(const access::Caller& caller, Automation& automation) const;
+    // `hook_secret`: one that the sender of a webhook made.
     Result<Automation> saved(const access::Caller& caller, Automation automation, std::string_view action,
-                             const std::optional<run::Settings>& settings, int64_t revision);
-    Result<> seal_hook(sql::Transaction& transaction, const AutomationId& id, std::string& secret) const;
+                             const std::optional<run::Settings>& settings, int64_t revision,
+                             const std::optional<std::string>& hook_secret = {});
+    Result<std::optional<std::string>> save_hook(sql::Transaction& transaction, const Automation& automation,
+                                                 const std::optional<std::string>& given, bool is_new_source) const;
+    Result<> seal_hook(sql::Transaction& transaction, const AutomationId& id, std::string_view secret) const;
     Result<Slot> add_slot(const Automation& automation, const std::string& key, const json::Object& values,
                           bool by_hand, const std::optional<std::string>& prompt);
     // Fills in what other folders know: names, spending of today, the next moment of managed ones.

@@ -38,7 +38,10 @@ Result<> refuse_others(const Trigger& trigger) {
     TRY(refuse("minimum_samples", trigger.minimum_samples.has_value(), metric));
     TRY(refuse("eval_name", trigger.eval_name.has_value(), metric));
     TRY(refuse("eval_label", trigger.eval_label.has_value(), metric));
-    return refuse("monitor", trigger.monitor.has_value(), monitor);
+    TRY(refuse("monitor", trigger.monitor.has_value(), monitor));
+    TRY(refuse("source", trigger.source.has_value(), webhook));
+    TRY(refuse("signature_header", trigger.signature_header.has_value(), webhook));
+    return refuse("timestamp_header", trigger.timestamp_header.has_value(), webhook);
 }
 
 Result<> check_cron(Trigger& trigger) {
@@ -50,6 +53,27 @@ Result<> check_cron(Trigger& trigger) {
     // Any moment does: a schedule that never comes never comes from anywhere.
     if (!cron.next(from_ns(1'790'000'000'000'000'000), zone))
         return invalid("trigger.schedule: no date matches \"" + *trigger.schedule + "\"");
+    return {};
+}
+
+Result<> check_header_name(std::string_view field, const std::optional<std::string>& name) {
+    if (!name) return {};
+    bool is_name = !name->empty() && name->size() <= 100;
+    for (const char c : *name)
+        is_name &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (is_name) return {};
+    return invalid("trigger." + std::string(field) + " must be the name of a header, like X-Signature");
+}
+
+Result<> check_webhook(Trigger& trigger) {
+    if (!trigger.source) trigger.source = HookSource::hone;
+    if (*trigger.source == HookSource::hmac) {
+        if (!trigger.signature_header) trigger.signature_header = "X-Signature";
+        TRY(check_header_name("signature_header", trigger.signature_header));
+        return check_header_name("timestamp_header", trigger.timestamp_header);
+    }
+    if (trigger.signature_header || trigger.timestamp_header)
+        return invalid("trigger.signature_header and trigger.timestamp_header belong to the source hmac");
     return {};
 }
 
@@ -101,6 +125,8 @@ Result<Trigger> checked_trigger(Trigger trigger) {
             return invalid("trigger.monitor is not the id of a monitor");
         break;
     case TriggerType::webhook:
+        TRY(check_webhook(trigger));
+        break;
     case TriggerType::managed:
         break;
     }

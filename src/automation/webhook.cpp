@@ -1,10 +1,9 @@
-// Deliveries to webhooks: the signature, the clock, and the payload as data.
+// Deliveries to webhooks: their secret, and the payload as data.
 #include "automation/automations.h"
 
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "crypto/hmac.h"
 
 namespace hone::automation {
 
@@ -17,43 +16,45 @@ std::string context_of(const AutomationId& id) {
 }
 
 Error refused() {
-    return unauthorized("the delivery is not signed with this webhook's secret; X-Hone-Signature must be sha256= and "
-                        "the hexadecimal HMAC-SHA256 of \"timestamp.delivery.body\"");
+    return unauthorized("the delivery is not signed with the secret of a webhook");
 }
 
-bool is_delivery_id(std::string_view id) {
-    if (id.empty() || id.size() > 100) return false;
-    for (const char c : id)
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-              c == '.' || c == ':'))
-            return false;
-    return true;
+// In the form that the sender's settings take.
+std::string new_secret(HookSource source) {
+    if (source == HookSource::standard) return "whsec_" + to_base64(crypto::random_bytes(32));
+    return "hook_" + crypto::random_token(32);
 }
 
 } // namespace
 
-std::string sign_delivery(std::string_view secret, std::string_view timestamp, std::string_view id,
-                          std::string_view body) {
-    std::string signed_text;
-    signed_text.reserve(timestamp.size() + id.size() + body.size() + 2);
-    signed_text.append(timestamp).append(".").append(id).append(".").append(body);
-    return "sha256=" + to_hex(crypto::hmac_sha256(secret, signed_text));
-}
-
-// A new secret in `secret`, sealed in the row.
-Result<> Automations::seal_hook(sql::Transaction& transaction, const AutomationId& id, std::string& secret) const {
-    secret = "hook_" + crypto::random_token(32);
+Result<> Automations::seal_hook(sql::Transaction& transaction, const AutomationId& id, std::string_view secret) const {
     const std::string key = m_keys.current_id();
-    const std::string sealed = TRY(m_keys.seal(key, context_of(id), crypto::SecretBytes{std::string_view(secret)}));
+    const std::string sealed = TRY(m_keys.seal(key, context_of(id), crypto::SecretBytes{secret}));
     TRY(transaction.execute("UPDATE automations SET hook_key = ?, hook_sealed = ? WHERE id = ?", key, sql::Blob{sealed},
                             id));
     return {};
 }
 
+// The new secret if Hone made one: for a new webhook, and for another sender than before.
+Result<std::optional<std::string>> Automations::save_hook(sql::Transaction& transaction, const Automation& automation,
+                                                          const std::optional<std::string>& given,
+                                                          bool is_new_source) const {
+    if (automation.trigger.type != TriggerType::webhook) return std::optional<std::string>();
+    if (given) {
+        TRY(seal_hook(transaction, automation.id, *given));
+        return std::optional<std::string>();
+    }
+    const auto sealed = TRY(transaction.query("SELECT hook_key FROM automations WHERE id = ?", automation.id));
+    if (!sealed.front().is_null(0) && !is_new_source) return std::optional<std::string>();
+    std::string secret = new_secret(automation.trigger.source.value_or(HookSource::hone));
+    TRY(seal_hook(transaction, automation.id, secret));
+    return std::optional(std::move(secret));
+}
+
 Result<Automation> Automations::rotate_secret(const Caller& caller, const Automation& automation) {
     TRY(find(caller, automation.space_id, automation.id.text(), Permission::automation_write));
     if (automation.trigger.type != TriggerType::webhook) return conflict("its trigger is not a webhook");
-    std::string secret;
+    const std::string secret = new_secret(automation.trigger.source.value_or(HookSource::hone));
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(seal_hook(transaction, automation.id, secret));
         return m_access.audit.record(transaction, caller,
@@ -64,7 +65,8 @@ Result<Automation> Automations::rotate_secret(const Caller& caller, const Automa
     return changed;
 }
 
-Result<Slot> Automations::deliver(const AutomationId& id, const Delivery& delivery) {
+Result<Received> Automations::deliver(const AutomationId& id, const Delivery& delivery) {
+    if (delivery.body.size() > largest_delivery) return too_large("a delivery has at most 262144 bytes");
     const auto rows = TRY(m_database.query(
         "SELECT hook_key, hook_sealed FROM automations WHERE id = ? AND trigger_type = 'webhook' AND hook_key IS NOT "
         "NULL",
@@ -76,25 +78,23 @@ Result<Slot> Automations::deliver(const AutomationId& id, const Delivery& delive
             {{"automation", id.text()}, {"why", secret.error().message}});
         return refused();
     }
-    const std::string expected = sign_delivery(secret.value().reveal(), delivery.timestamp, delivery.id, delivery.body);
-    if (!crypto::equal(expected, delivery.signature)) return refused();
-    if (!is_delivery_id(delivery.id)) return invalid("X-Hone-Delivery must have 1 to 100 letters, digits, or -_.:");
-    const auto seconds = parse_integer(delivery.timestamp);
-    if (!seconds.ok() || seconds.value() < 0 || seconds.value() > 9'000'000'000)
-        return invalid("X-Hone-Timestamp must be seconds since 1970");
-    const Duration apart = m_clock.now() - from_ns(seconds.value() * 1'000'000'000);
-    if (apart > delivery_tolerance || apart < -delivery_tolerance)
-        return unauthorized("X-Hone-Timestamp is more than five minutes from this server's clock");
-    if (delivery.body.size() > largest_delivery) return too_large("a delivery has at most 262144 bytes");
-    json::Object values{{"type", "webhook"}, {"delivery", delivery.id}, {"content_type", ""}};
-    values["content_type"] = repair_utf8(truncate_utf8(delivery.content_type, 100));
+    const Automation automation = TRY(find(Caller::system(), {}, id.text()));
+    const SignedDelivery verified =
+        TRY(verify_delivery(automation.trigger, secret.value().reveal(), delivery, m_clock.now()));
+    if (verified.challenge) return Received{.challenge = verified.challenge};
+    if (verified.is_ping) return Received{};
+    json::Object values{{"type", "webhook"},
+                        {"source", name_of(automation.trigger.source.value_or(HookSource::hone))},
+                        {"delivery", verified.key},
+                        {"event", verified.event}};
+    values["content_type"] = repair_utf8(truncate_utf8(delivery.header("Content-Type"), 100));
     auto payload = json::parse(delivery.body);
     if (payload.ok())
         values["payload"] = std::move(payload).value();
     else
         values["payload"] = repair_utf8(delivery.body);
-    const Automation automation = TRY(find(Caller::system(), {}, id.text()));
-    return add_slot(automation, "webhook " + delivery.id, values, false, {});
+    Slot slot = TRY(add_slot(automation, "webhook " + verified.key, values, false, {}));
+    return Received{.slot = std::move(slot)};
 }
 
 } // namespace hone::automation

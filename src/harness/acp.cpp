@@ -1,5 +1,6 @@
-// Agents that speak the Agent Client Protocol over stdio: OpenCode, Gemini CLI, Qwen Code. One turn at a time; a
-// prompt during a turn waits for its end. What differs between them is how they start and get their model.
+// Agents that speak the Agent Client Protocol over stdio: OpenCode, Gemini CLI, Qwen Code, GitHub Copilot CLI. One turn
+// at a time; a prompt during a turn waits for its end. What differs between them is how they start and get their model.
+#include "harness/catalog.h"
 #include "harness/driver.h"
 #include "harness/reading.h"
 #include "harness/rpc.h"
@@ -102,6 +103,28 @@ void launch_qwen(const Setup& setup, Launch& launch) {
         launch.folders.push_back({setup.home + "/.qwen/skills/" + skill.name, skill.path});
 }
 
+// Offline: it talks to no server of GitHub, needs no account, and sends no telemetry; its model is the gateway.
+void launch_copilot(const Setup& setup, Launch& launch) {
+    const bool anthropic = setup.model_protocol == "anthropic";
+    const std::string home = setup.home + "/.copilot";
+    launch.argv = {setup.program, "--acp",   "--yolo",    "--no-ask-user", "--no-color", "--no-auto-update",
+                   "--no-remote", "--model", setup.model, "--log-level",   "error",      "--disable-builtin-mcps"};
+    launch.env = {{"COPILOT_OFFLINE", "true"},
+                  {"COPILOT_AUTO_UPDATE", "false"},
+                  {"COPILOT_HOME", home},
+                  {"COPILOT_PKG_CACHE_HOME", std::string(copilot_unpacked)},
+                  {"COPILOT_MODEL", setup.model},
+                  {"COPILOT_PROVIDER_TYPE", anthropic ? "anthropic" : "openai"},
+                  {"COPILOT_PROVIDER_BASE_URL", setup.gateway + (anthropic ? "/anthropic" : "/openai/v1")},
+                  {"COPILOT_PROVIDER_API_KEY", setup.placeholder_key}};
+    // A repository's hooks do not run.
+    const json::Object settings{{"disableAllHooks", true}, {"ide", json::Object{{"autoConnect", false}}}};
+    launch.files.push_back({home + "/settings.json", json::print(settings)});
+    launch.files.push_back({home + "/copilot-instructions.md", setup.system_prompt + "\n\n" + setup.context});
+    for (const Setup::SkillFolder& skill : setup.skills)
+        launch.folders.push_back({home + "/skills/" + skill.name, skill.path});
+}
+
 class Acp final : public Driver {
 public:
     explicit Acp(std::string flavour) : m_flavour(std::move(flavour)) {}
@@ -116,6 +139,7 @@ public:
         if (m_flavour == "opencode") launch_opencode(setup, launch);
         if (m_flavour == "gemini") launch_gemini(setup, launch);
         if (m_flavour == "qwen") launch_qwen(setup, launch);
+        if (m_flavour == "copilot") launch_copilot(setup, launch);
         launch.env.emplace_back("HOME", setup.home);
         return launch;
     }
@@ -331,9 +355,28 @@ private:
         start_waiting_turn(output);
     }
 
-    static void read_usage(const json::Object& result, Output& output) {
+    // Copilot counts from the start of its process, with the cache in the input and the thoughts in the output.
+    Usage copilot_usage(const json::Object& numbers) {
+        const int64_t read = integer_at(numbers, "cachedReadTokens"), thought = integer_at(numbers, "thoughtTokens");
+        const int64_t written = integer_at(numbers, "cachedWriteTokens");
+        const Usage total{.input = integer_at(numbers, "inputTokens") - read - written,
+                          .cache_read = read,
+                          .cache_write = written,
+                          .output = integer_at(numbers, "outputTokens") - thought,
+                          .reasoning = thought};
+        const Usage before = std::exchange(m_total, total);
+        return {.input = total.input - before.input,
+                .cache_read = total.cache_read - before.cache_read,
+                .cache_write = total.cache_write - before.cache_write,
+                .output = total.output - before.output,
+                .reasoning = total.reasoning - before.reasoning};
+    }
+
+    void read_usage(const json::Object& result, Output& output) {
         Usage usage;
-        if (member(result, "usage") != nullptr) { // OpenCode: `inputTokens` is without the cache
+        if (m_flavour == "copilot") {
+            usage = copilot_usage(object_at(result, "usage"));
+        } else if (member(result, "usage") != nullptr) { // OpenCode: `inputTokens` is without the cache
             const json::Object& numbers = object_at(result, "usage");
             usage = {.input = integer_at(numbers, "inputTokens"),
                      .cache_read = integer_at(numbers, "cachedReadTokens"),
@@ -348,6 +391,7 @@ private:
     }
 
     std::string m_flavour;
+    Usage m_total; // of Copilot, so far
     Rpc<AcpRequest> m_rpc;
     Lines m_lines;
     std::string m_workspace;

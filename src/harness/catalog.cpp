@@ -4,6 +4,13 @@ namespace hone::harness {
 
 namespace {
 
+// The program itself, of the package for this architecture: the loader of the main package needs Node.js.
+#if defined(__aarch64__)
+constexpr std::string_view copilot_program = "node_modules/@github/copilot-linux-arm64/copilot";
+#else
+constexpr std::string_view copilot_program = "node_modules/@github/copilot-linux-x64/copilot";
+#endif
+
 constexpr std::array harnesses{
     Harness{"claude-code", "Claude Code", "@anthropic-ai/claude-code", "node_modules/.bin/claude", "anthropic"},
     Harness{"codex", "Codex", "@openai/codex", "node_modules/.bin/codex", "openai"},
@@ -11,6 +18,8 @@ constexpr std::array harnesses{
     Harness{"gemini", "Gemini CLI", "@google/gemini-cli", "node_modules/.bin/gemini", "gemini", true, true, 22},
     Harness{"qwen", "Qwen Code", "@qwen-code/qwen-code", "node_modules/@qwen-code/qwen-code/cli.js", "openai", true,
             true, 22},
+    Harness{"copilot", "GitHub Copilot CLI", "@github/copilot", copilot_program, "openai anthropic", true, true, 0,
+            "COPILOT_SEA_EXTRACT_ONLY=1 COPILOT_PKG_CACHE_HOME=/opt/harness/unpacked"},
     Harness{"command", "Command", "", "", "", false, false},
     Harness{"playbook", "Playbook", "", "", "", false, false},
 };

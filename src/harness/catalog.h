@@ -21,9 +21,14 @@ struct Harness {
     bool live_follow_up = true;  // takes a prompt while it runs
     bool resumes = true;         // continues in a new sandbox
     int node = 0;                // major version of Node.js that it needs, brought along; 0: none
+    // Of a program that unpacks itself at its first start: the variables, separated by spaces, with which it only
+    // unpacks. It is done once, when it is installed.
+    std::string_view unpack = "";
 };
 
 std::span<const Harness> catalog();
+// Where Copilot finds itself unpacked, inside a sandbox.
+constexpr std::string_view copilot_unpacked = "/opt/harness/unpacked";
 // npm package with the Node.js of this machine's architecture, and the program in it.
 std::string_view node_package();
 std::string node_program(); // below the harness layer

@@ -143,7 +143,7 @@ private:
 
 std::unique_ptr<Driver> make_claude_code();
 std::unique_ptr<Driver> make_codex();
-// `flavour` is the harness's name in the catalog: opencode, gemini, qwen.
+// `flavour` is the harness's name in the catalog: opencode, gemini, qwen, copilot.
 std::unique_ptr<Driver> make_acp(std::string flavour);
 // Any executable: prompt on stdin, text or Claude-style JSON lines out.
 std::unique_ptr<Driver> make_command();

@@ -259,6 +259,42 @@ TEST_CASE("ACP: Gemini and OpenCode read alike") {
     }
 }
 
+TEST_CASE("Copilot: offline with the gateway as its provider; its count of the process becomes that of each turn") {
+    for (const char* protocol : {"openai", "anthropic"}) {
+        Setup wanted = setup();
+        wanted.model_protocol = protocol;
+        wanted.skills = {{"hone-traces", "/hone/skills/hone-traces"}};
+        auto driver = make_acp("copilot");
+        const auto launch = driver->launch(wanted);
+        REQUIRE(launch.ok());
+        std::map<std::string, std::string> env(launch.value().env.begin(), launch.value().env.end());
+        CHECK(env["COPILOT_OFFLINE"] == "true");
+        CHECK(env["COPILOT_PROVIDER_TYPE"] == protocol);
+        CHECK(env["COPILOT_PROVIDER_BASE_URL"].starts_with("http://127.0.0.1:3129/" + std::string(protocol)));
+        CHECK(env["COPILOT_PKG_CACHE_HOME"] == copilot_unpacked);
+        CHECK(launch.value().folders.at(0).path == "/workspace/.hone/home/.copilot/skills/hone-traces");
+    }
+    auto driver = make_acp("copilot");
+    REQUIRE(driver->launch(setup()).ok());
+    Output output;
+    driver->begin(output);
+    driver->send("first", output);
+    driver->send("second", output);
+    output = fed(*driver, recorded("copilot-acp"), 333);
+    auto counts = counted(output.events);
+    CHECK(counts[EventKind::tool_call] == 1);
+    CHECK(counts[EventKind::tool_result] == 1);
+    CHECK(counts[EventKind::result] == 2);
+    std::vector<Usage> usage;
+    for (const Event& event : output.events)
+        if (event.kind == EventKind::usage) usage.push_back(event.usage.value_or(Usage{}));
+    REQUIRE(usage.size() == 2);
+    CHECK(usage[0] == Usage{.input = 248, .cache_read = 53, .output = 69, .reasoning = 7});
+    CHECK(usage[1] == Usage{.input = 196, .cache_read = 106, .output = 78, .reasoning = 14});
+    CHECK(last_text(output.events, EventKind::message) == "The file is written.");
+    CHECK(driver->succeeded());
+}
+
 TEST_CASE("ACP: tools have one name, however an agent shows them") {
     auto driver = make_acp("qwen");
     REQUIRE(driver->launch(setup()).ok());

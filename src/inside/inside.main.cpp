@@ -3,6 +3,7 @@
 // nothing of the sandbox's root.
 //   hone help                         the tools
 //   hone search_spans --filter 'status = error' --limit 5
+//   hone query_sql --sql 'SELECT …' --output rows.jsonl
 //   hone save_file --name chart.svg --file chart.svg
 //   hone save_investigation --title 'Why' --markdown @report.md
 #include "inside/relay.h"
@@ -124,7 +125,8 @@ json::Array tools() {
 
 int help() {
     std::printf("hone TOOL [--argument VALUE]…   reads the project of this run, or saves a result.\n"
-                "A value may be @FILE, or @- for standard input. `--file PATH` gives save_file its content.\n\n");
+                "A value may be @FILE, or @- for standard input. `--file PATH` gives save_file its content.\n"
+                "`--output FILE` follows the cursor of a list and writes every row as a line of JSON.\n\n");
     for (const json::Value& value : tools()) {
         const json::Object& tool = value.get_object();
         std::printf("%s\n    %s\n", text(tool, "name").c_str(), text(tool, "description").c_str());
@@ -147,6 +149,61 @@ json::Value argument(const json::Object& properties, const std::string& name, co
     return std::move(parsed).value();
 }
 
+// The text of a tool's reply; errors end the program.
+std::string reply_text(const std::string& name, const json::Object& arguments) {
+    const json::Object result = ask("tools/call", {{"name", name}, {"arguments", arguments}});
+    const json::Value* content = result.if_contains("content");
+    const json::Value* is_error = result.if_contains("isError");
+    std::string joined;
+    if (content != nullptr && content->is_array())
+        for (const json::Value& part : content->get_array())
+            if (part.is_object()) joined += text(part.get_object(), "text") + "\n";
+    if (is_error != nullptr && is_error->is_bool() && is_error->get_bool()) {
+        std::fputs(joined.c_str(), stderr);
+        std::exit(1);
+    }
+    return joined;
+}
+
+// The rows of a reply: the list that it is about.
+const json::Array* rows_in(const json::Object& reply) {
+    for (const char* key : {"data", "spans", "buckets"})
+        if (const json::Value* found = reply.if_contains(key); found != nullptr && found->is_array())
+            return &found->get_array();
+    return nullptr;
+}
+
+// Follows the cursor to the end. A file is for all of it, so pages are as large as they can be.
+int write_all_rows(const std::string& name, const json::Object& properties, json::Object arguments,
+                   const std::string& path) {
+    for (const auto& [option, most] : {std::pair{"max_bytes", 262'144}, {"limit", name == "query_sql" ? 10'000 : 200}})
+        if (properties.contains(option) && !arguments.contains(option)) arguments[option] = most;
+    std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "wbe");
+    if (file == nullptr) fail(path + ": " + std::strerror(errno));
+    size_t rows = 0, bytes = 0;
+    for (;;) {
+        const auto reply = json::parse(reply_text(name, arguments));
+        if (!reply.ok() || !reply.value().is_object()) fail("the reply of " + name + " is not an object", 3);
+        const json::Object& object = reply.value().get_object();
+        const json::Array* list = rows_in(object);
+        if (list == nullptr) fail(name + " returns no list; --output is for lists", 2);
+        for (const json::Value& row : *list) {
+            const std::string line = json::print(row) + "\n";
+            if (std::fwrite(line.data(), 1, line.size(), file) != line.size())
+                fail("cannot write " + path + ": " + std::strerror(errno));
+            bytes += line.size();
+        }
+        rows += list->size();
+        const std::string cursor = text(object, "next_cursor");
+        if (cursor.empty() || !properties.contains("cursor")) break;
+        arguments["cursor"] = cursor;
+    }
+    if (std::fflush(file) != 0) fail("cannot write " + path + ": " + std::strerror(errno));
+    if (file != stdout) std::fclose(file);
+    std::fprintf(stderr, "%zu rows, %zu bytes in %s\n", rows, bytes, path.c_str());
+    return 0;
+}
+
 int call(const std::string& name, int count, char** rest) {
     json::Object properties;
     bool known = false;
@@ -157,6 +214,7 @@ int call(const std::string& name, int count, char** rest) {
         }
     if (!known) fail("there is no tool named " + name + "; `hone help` shows them", 2);
     json::Object arguments;
+    std::string output;
     for (int i = 0; i < count; ++i) {
         std::string option = rest[i];
         if (!option.starts_with("--")) fail("unexpected " + option + "; arguments are --NAME VALUE", 2);
@@ -170,7 +228,9 @@ int call(const std::string& name, int count, char** rest) {
         } else {
             fail("--" + option + " needs a value", 2);
         }
-        if (option == "file" && properties.contains("base64")) {
+        if (option == "output") {
+            output = value;
+        } else if (option == "file" && properties.contains("base64")) {
             const std::string content = read_path(value);
             const bool is_text = is_valid_utf8(content) && content.find('\0') == std::string::npos;
             arguments[is_text ? "text" : "base64"] = is_text ? content : to_base64(content);
@@ -178,15 +238,9 @@ int call(const std::string& name, int count, char** rest) {
             arguments[option] = argument(properties, option, value);
         }
     }
-    const json::Object result = ask("tools/call", {{"name", name}, {"arguments", std::move(arguments)}});
-    const json::Value* content = result.if_contains("content");
-    const json::Value* is_error = result.if_contains("isError");
-    const bool failed = is_error != nullptr && is_error->is_bool() && is_error->get_bool();
-    if (content != nullptr && content->is_array())
-        for (const json::Value& part : content->get_array())
-            if (part.is_object())
-                std::fprintf(failed ? stderr : stdout, "%s\n", text(part.get_object(), "text").c_str());
-    return failed ? 1 : 0;
+    if (!output.empty()) return write_all_rows(name, properties, std::move(arguments), output);
+    std::fputs(reply_text(name, arguments).c_str(), stdout);
+    return 0;
 }
 
 } // namespace

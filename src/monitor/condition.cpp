@@ -1,6 +1,7 @@
 #include "monitor/condition.h"
 
 #include "monitor/mute.h"
+#include "monitor/sql_value.h"
 #include "telemetry/query/filter.h"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ void set_automatic(const MonitorSettings& settings, Reading& reading, const std:
                    int64_t begin_ns) {
     const Direction direction = settings.condition.direction.value_or(Direction::above);
     std::string why_not;
-    const auto band = usual_band(settings.metric, history, begin_ns, why_not);
+    const auto band = usual_band(metric_of(settings), history, begin_ns, why_not);
     if (!band) {
         reading.note = why_not;
         if (settings.condition.threshold && direction != Direction::outside) {
@@ -129,10 +130,28 @@ void set_automatic(const MonitorSettings& settings, Reading& reading, const std:
         set_side(reading, Direction::below, band->usual - width, band->usual - recover_share * width);
 }
 
+// SQL chooses its own spans, and has no history that is cheap to compute.
+Result<> check_sql_settings(const MonitorSettings& settings) {
+    TRY(check_sql(*settings.sql));
+    if (settings.metric) return invalid("metric and sql exclude each other");
+    if (!settings.filter.value.empty() || settings.group_by || settings.eval_name || settings.eval_label)
+        return invalid("filter, group_by, eval_name and eval_label belong to metric, not to sql");
+    const auto type = settings.condition.type;
+    if (type != ConditionType::threshold && type != ConditionType::change)
+        return invalid("sql belongs to threshold and change conditions");
+    return {};
+}
+
 } // namespace
+
+telemetry::Metric metric_of(const MonitorSettings& settings) {
+    return settings.metric.value_or(telemetry::Metric::eval_score);
+}
 
 Result<> check_settings(const MonitorSettings& settings) {
     TRY(check_condition(settings));
+    if (settings.sql) TRY(check_sql_settings(settings));
+    if (!settings.sql && !settings.metric) return invalid("metric is missing");
     const auto type = settings.condition.type;
     if (settings.filter.value.size() > 4000) return invalid("filter must be at most 4000 bytes long");
     if (auto filter = telemetry::parse_filter(settings.filter.value); !filter.ok())
@@ -224,7 +243,7 @@ Verdict check_condition(const MonitorSettings& settings, const Reading& reading)
     if (settings.condition.type == ConditionType::absence)
         return reading.samples < settings.minimum_samples ? Verdict::bad : Verdict::good;
     // Nothing at all is few: a count that must not be low does not need a first span to be low.
-    const bool zero_counts = is_additive(settings.metric) && settings.minimum_samples <= 1 &&
+    const bool zero_counts = is_additive(metric_of(settings)) && settings.minimum_samples <= 1 &&
                              settings.condition.direction.value_or(Direction::above) != Direction::above;
     if (!reading.value || (reading.samples < settings.minimum_samples && !zero_counts)) return Verdict::no_data;
     if (settings.condition.type == ConditionType::change && !reading.usual) return Verdict::no_data;

@@ -30,6 +30,8 @@ struct Band {
 // is.
 std::optional<Band> usual_band(telemetry::Metric metric, const std::vector<PastValue>& history, int64_t begin_ns,
                                std::string& why_not);
+// The metric whose unit and rules count; of SQL a number without a unit.
+telemetry::Metric metric_of(const MonitorSettings& settings);
 // Counts and sums: a window without spans is 0, not unknown.
 bool is_additive(telemetry::Metric metric);
 

@@ -20,6 +20,7 @@ const int64_t monday = to_ns(must(parse_time("2026-03-02T00:00:00Z")));
 
 MonitorSettings threshold_of(double limit, std::optional<double> recover = {}, Direction direction = Direction::above) {
     MonitorSettings settings;
+    settings.metric = telemetry::Metric::error_rate;
     settings.condition.threshold = limit;
     settings.condition.recover_threshold = recover;
     settings.condition.direction = direction;
@@ -105,6 +106,7 @@ TEST_CASE("change compares with the window before, by ratio or by difference") {
 
 TEST_CASE("absence is bad when there is too little, and a low count needs no first span") {
     MonitorSettings settings;
+    settings.metric = telemetry::Metric::error_rate;
     settings.condition.type = ConditionType::absence;
     settings.minimum_samples = 10;
     Reading reading;

@@ -1,5 +1,7 @@
 #include "monitor/evaluate.h"
 
+#include "monitor/sql_value.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +27,7 @@ telemetry::Series series_query(const access::ProjectId& project, const MonitorSe
     series.scope.to_ns = to_ns;
     series.scope.filter = settings.filter;
     series.scope.deadline = std::chrono::seconds(10); // also what stopping the server may have to wait
-    series.metrics = {settings.metric, telemetry::Metric::count};
+    series.metrics = {metric_of(settings), telemetry::Metric::count};
     series.bucket = Duration(0);
     series.eval_name = settings.eval_name.value_or("");
     series.eval_label = settings.eval_label.value_or("");
@@ -43,18 +45,25 @@ Reading without_comparison(const Reading& reading) {
     return alone;
 }
 
+constexpr size_t most_sql_points = 12;
+
 } // namespace
 
 Result<std::vector<Evaluator::Value>>
 Evaluator::values(const access::ProjectId& project, const MonitorSettings& settings, int64_t from_ns, int64_t to_ns) {
+    if (settings.sql) {
+        const std::string sql = sql_for_window(*settings.sql, hone::from_ns(from_ns), hone::from_ns(to_ns));
+        const auto number = TRY(m_source.number(project, sql));
+        return number ? std::vector<Value>{{"", *number, 1}} : std::vector<Value>();
+    }
     telemetry::Series series = series_query(project, settings, from_ns, to_ns);
     series.group_by = settings.group_by.value_or("");
     series.groups = most_groups;
     std::vector<Value> values;
     for (const telemetry::SeriesPoint& point : TRY(m_source.series(series)))
         if (std::isfinite(point.values[0]))
-            values.push_back(
-                {point.group, in_own_unit(settings.metric, point.values[0]), static_cast<int64_t>(point.values[1])});
+            values.push_back({point.group, in_own_unit(metric_of(settings), point.values[0]),
+                              static_cast<int64_t>(point.values[1])});
     return values;
 }
 
@@ -66,13 +75,13 @@ Result<std::vector<PastValue>> Evaluator::history(const access::ProjectId& proje
     std::vector<PastValue> past;
     for (const telemetry::SeriesPoint& point : TRY(m_source.series(series))) {
         if (!std::isfinite(point.values[0])) continue;
-        if (!is_additive(settings.metric) && point.values[1] < static_cast<double>(settings.minimum_samples.value))
+        if (!is_additive(metric_of(settings)) && point.values[1] < static_cast<double>(settings.minimum_samples.value))
             continue;
         // A quiet hour between busy ones is a zero, not a gap.
-        if (is_additive(settings.metric) && !past.empty())
+        if (is_additive(metric_of(settings)) && !past.empty())
             for (int64_t at = past.back().begin_ns + window; at < point.bucket_ns; at += window)
                 past.push_back({at, 0});
-        past.push_back({point.bucket_ns, in_own_unit(settings.metric, point.values[0])});
+        past.push_back({point.bucket_ns, in_own_unit(metric_of(settings), point.values[0])});
     }
     return past;
 }
@@ -107,12 +116,12 @@ Result<Reading> Evaluator::read(const access::ProjectId& project, const MonitorS
     const int64_t from = std::max<int64_t>(0, to - window);
     std::vector<Value> now = TRY(values(project, settings, from, to));
     // No span at all is 0 of everything that is counted, once there has been something to count.
-    if (now.empty() && is_additive(settings.metric) && settings.group_by.value_or("").empty())
+    if (now.empty() && is_additive(metric_of(settings)) && settings.group_by.value_or("").empty())
         now.push_back({"", 0, 0});
     if (settings.condition.type == ConditionType::change) {
         const int64_t before = std::max<int64_t>(0, from - window);
         Reading reading = worst_of(settings, at, now, TRY(values(project, settings, before, from)));
-        if (!reading.usual) return reading;
+        if (!reading.usual || settings.sql) return reading;
         MonitorSettings any;
         any.metric = telemetry::Metric::count;
         const int64_t long_before = std::max<int64_t>(0, before - std::max(window, week_ns));
@@ -135,6 +144,7 @@ Result<Chart> Evaluator::replay(const access::ProjectId& project, const MonitorS
                                 size_t most_points) {
     TRY(check_settings(settings));
     if (from >= to) return invalid("from must be before to");
+    if (settings.sql) most_points = std::min(most_points, most_sql_points);
     const int64_t frequency = settings.frequency_seconds * second_ns;
     const int64_t whole = (to - from).count();
     int64_t step = frequency;

@@ -10,6 +10,11 @@ class SeriesSource {
 public:
     virtual ~SeriesSource() = default;
     virtual Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series& request) = 0;
+    // The one number that a query returns; behind the guard of SQL, with a deadline.
+    virtual Result<std::optional<double>> number(const access::ProjectId& project, const std::string& sql) {
+        (void)project, (void)sql;
+        return unavailable("SQL cannot be run here");
+    }
 };
 
 class Evaluator {
@@ -19,7 +24,7 @@ public:
     // The window that ends at `at`; of automatic conditions the last whole one, aligned to its length, so that it can
     // be compared with those of the weeks before.
     Result<Reading> read(const access::ProjectId& project, const MonitorSettings& settings, Time at);
-    // Its states over past data, with the state machine running; at most `most_points` evaluations.
+    // Its states over past data, with the state machine running; at most `most_points` evaluations, a dozen of SQL.
     Result<Chart> replay(const access::ProjectId& project, const MonitorSettings& settings, Time from, Time to,
                          size_t most_points = 60);
 

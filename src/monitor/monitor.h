@@ -88,7 +88,8 @@ struct MuteWindow {
 };
 
 struct MonitorSettings {
-    telemetry::Metric metric = telemetry::Metric::error_rate;
+    std::optional<telemetry::Metric> metric;
+    std::optional<std::string> sql;
     json::Defaulted<std::string> filter;
     std::optional<std::string> group_by;
     std::optional<std::string> eval_name;
@@ -102,7 +103,10 @@ struct MonitorSettings {
     friend bool operator==(const MonitorSettings&, const MonitorSettings&) = default;
     static constexpr std::tuple fields{
         Field{"metric", &MonitorSettings::metric,
-              "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1."},
+              "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1. Null with sql."},
+        Field{"sql", &MonitorSettings::sql,
+              "Instead of metric: a SELECT over the project's tables that returns one number. {{window.from}} and "
+              "{{window.to}} stand for the window, in nanoseconds since 1970; for threshold and change."},
         Field{"filter", &MonitorSettings::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"group_by", &MonitorSettings::group_by,
               "threshold and change: the 20 largest groups are evaluated; the worst one decides."},

@@ -44,7 +44,7 @@ std::string window_text(int64_t seconds) {
 
 // "error rate over 24 h is 12.5 %, above 5 %"
 std::string sentence(const MonitorSettings& settings, const Reading& reading) {
-    std::string text(name_of(settings.metric));
+    std::string text(settings.sql ? "SQL value" : name_of(metric_of(settings)));
     std::replace(text.begin(), text.end(), '_', ' ');
     text += " over " + window_text(settings.window_seconds);
     if (settings.condition.type == ConditionType::absence)
@@ -52,15 +52,15 @@ std::string sentence(const MonitorSettings& settings, const Reading& reading) {
                            window_text(settings.window_seconds), settings.minimum_samples.value);
     if (!reading.group.empty()) text += " of " + std::string(truncate_utf8(reading.group, 100));
     if (!reading.value) return text + " has no data";
-    text += " is " + number_text(settings.metric, *reading.value);
+    text += " is " + number_text(metric_of(settings), *reading.value);
     if (reading.upper && *reading.value > *reading.upper)
-        text += ", above " + number_text(settings.metric, *reading.upper);
+        text += ", above " + number_text(metric_of(settings), *reading.upper);
     else if (reading.lower && *reading.value < *reading.lower)
-        text += ", below " + number_text(settings.metric, *reading.lower);
+        text += ", below " + number_text(metric_of(settings), *reading.lower);
     else if (reading.upper)
-        text += ", limit " + number_text(settings.metric, *reading.upper);
+        text += ", limit " + number_text(metric_of(settings), *reading.upper);
     else if (reading.lower)
-        text += ", limit " + number_text(settings.metric, *reading.lower);
+        text += ", limit " + number_text(metric_of(settings), *reading.lower);
     return text;
 }
 

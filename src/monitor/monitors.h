@@ -105,6 +105,7 @@ private:
         std::string transition_id;
         bool announced = false;
     };
+    Result<> try_sql(const access::Caller& caller, const access::ProjectId& project, const MonitorSettings& settings);
     Result<Row> row_of(const std::string& id) const;
     struct Columns;
     static std::string select();

@@ -52,6 +52,7 @@ struct Room {
     }
     MonitorId add(double limit, int64_t for_seconds = 0) {
         NewMonitor wanted;
+        wanted.settings.metric = telemetry::Metric::error_rate;
         wanted.project = "shop";
         wanted.name = "errors";
         wanted.settings.condition.threshold = limit;
@@ -188,6 +189,7 @@ TEST_CASE("two servers on one database evaluate each scheduled time once") {
         other.set_listener(room.heard);
         for (int i = 0; i < 20; ++i) {
             NewMonitor wanted;
+            wanted.settings.metric = telemetry::Metric::error_rate;
             wanted.project = "shop";
             wanted.name = "monitor " + std::to_string(i);
             wanted.settings.condition.threshold = 0.1;
@@ -224,6 +226,7 @@ TEST_CASE("permissions: readers see, members write, other users find nothing, re
         CHECK(outcome(room.monitors.evaluate(mark, id)) == "ok");
         world.add_project(world.admin, world.space, "hidden", true);
         NewMonitor wanted;
+        wanted.settings.metric = telemetry::Metric::error_rate;
         wanted.project = "hidden";
         wanted.name = "m";
         wanted.settings.condition.threshold = 1;
@@ -282,6 +285,7 @@ TEST_CASE("over real spans: values, groups, the window before and a replay are w
     const access::ProjectId project("project_monitored");
     const Time end = from_ns(telemetry::testing::base_ns + 60 * minute);
     MonitorSettings settings;
+    settings.metric = telemetry::Metric::error_rate;
     settings.condition.threshold = 0.2;
     settings.window_seconds = 600;
     settings.frequency_seconds = 600;

@@ -120,12 +120,23 @@ Result<> Monitors::add_event(sql::Transaction& transaction, const MonitorEventId
     return {};
 }
 
+// A caller who has SQL evaluated may run it, and it runs. A store that is away is no fault of the query.
+Result<> Monitors::try_sql(const access::Caller& caller, const access::ProjectId& project,
+                           const MonitorSettings& settings) {
+    if (!settings.sql) return {};
+    TRY(m_access.projects.find(caller, {}, project.text(), access::Permission::project_read));
+    const auto reading = m_evaluator.read(project, settings, m_clock.now());
+    if (reading.ok() || reading.error().code == Code::unavailable) return {};
+    return reading.error();
+}
+
 Result<Monitor> Monitors::create(const access::Caller& caller, const access::SpaceId& space, const NewMonitor& wanted) {
     const access::Project project =
         TRY(m_access.projects.find(caller, space, wanted.project, access::Permission::monitor_write));
     const std::string name = TRY(access::checked_name("the monitor's name", wanted.name));
     const std::string description = TRY(access::checked_description(wanted.description.value_or("")));
     TRY(check_settings(wanted.settings));
+    TRY(try_sql(caller, project.id, wanted.settings));
     const auto id = make_id<MonitorTag>(m_clock);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM monitors WHERE project_id = ?", project.id));
@@ -157,6 +168,7 @@ Result<Monitor> Monitors::update(const access::Caller& caller, const MonitorId& 
     const std::string description = TRY(access::checked_description(change.description.value_or(before.description)));
     const MonitorSettings settings = change.settings.value_or(before.settings);
     TRY(check_settings(settings));
+    if (!(settings == before.settings)) TRY(try_sql(caller, before.project_id, settings));
     const bool enabled = change.enabled.value_or(before.enabled);
     const bool evaluate_now = !(settings == before.settings) || (enabled && !before.enabled);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
@@ -269,6 +281,7 @@ Result<Chart> Monitors::chart(const access::Caller& caller, const MonitorId& id,
 Result<Chart> Monitors::preview(const access::Caller& caller, const access::SpaceId& space, const std::string& project,
                                 const MonitorSettings& settings, Time from, Time to) {
     const access::Project found = TRY(m_access.projects.find(caller, space, project, access::Permission::monitor_read));
+    if (settings.sql) TRY(m_access.projects.find(caller, space, project, access::Permission::project_read));
     return m_evaluator.replay(found.id, settings, from, to);
 }
 

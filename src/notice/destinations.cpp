@@ -98,6 +98,31 @@ Result<std::string> checked_addresses(const std::vector<std::string>& to) {
     return out;
 }
 
+bool has_key(DestinationType type) {
+    return type == DestinationType::pagerduty || type == DestinationType::opsgenie;
+}
+
+// Where a service with a key takes events, unless another region is set.
+std::string usual_url(DestinationType type) {
+    return type == DestinationType::pagerduty ? "https://events.pagerduty.com/v2/enqueue"
+                                              : "https://api.opsgenie.com/v2/alerts";
+}
+
+Result<> check_key(DestinationType type, const std::optional<std::string>& key) {
+    if (!key) return {};
+    if (!has_key(type)) return invalid("key belongs to destinations of type pagerduty and opsgenie");
+    if (key->empty() || key->size() > 200 || !is_printable_ascii(*key) || key->find(' ') != key->npos)
+        return invalid("key must have 1 to 200 printable characters without spaces");
+    return {};
+}
+
+// A key goes over TLS, or stays on this machine.
+Result<> check_key_url(const std::string& url) {
+    const net::Url parsed = TRY(net::parse_url(url));
+    if (parsed.tls || parsed.host == "127.0.0.1" || parsed.host == "localhost" || parsed.host == "::1") return {};
+    return invalid("url must begin with https:// because the key is sent there");
+}
+
 // What may be shown of the target. Errors name the fields that belong to the type.
 Result<std::string> shown_target(DestinationType type, const std::optional<std::string>& url,
                                  const std::optional<std::vector<std::string>>& to) {
@@ -107,8 +132,10 @@ Result<std::string> shown_target(DestinationType type, const std::optional<std::
         return checked_addresses(*to);
     }
     if (to) return invalid("to belongs to destinations of type email only");
-    if (!url) return invalid("url is missing");
-    return checked_url(*url);
+    if (!url && !has_key(type)) return invalid("url is missing");
+    const std::string shown = TRY(checked_url(url.value_or(usual_url(type))));
+    if (has_key(type) && url) TRY(check_key_url(*url));
+    return shown;
 }
 
 } // namespace
@@ -154,6 +181,8 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
     if (wanted.type == DestinationType::email && !m_can_mail)
         return invalid("this installation has no mail server: its owner sets smtp_host and smtp_from");
     const std::string shown = TRY(shown_target(wanted.type, wanted.url, wanted.to));
+    TRY(check_key(wanted.type, wanted.key));
+    if (has_key(wanted.type) && !wanted.key) return invalid("key is missing");
     const std::string projects =
         TRY(checked_projects(caller, space, wanted.projects.value_or(std::vector<std::string>())));
     TRY(check_template(wanted.message_template.value_or("")));
@@ -174,8 +203,11 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
             caller.name, now, now));
         if (added == 0) return conflict("there is a destination named " + name + " already");
         const secret::Scope scope{space};
-        if (wanted.url)
-            TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*wanted.url))));
+        if (wanted.type != DestinationType::email)
+            TRY(m_vault.keep(transaction, scope, id.text(), "url",
+                             secret::SecretBytes(std::string_view(wanted.url.value_or(usual_url(wanted.type))))));
+        if (wanted.key)
+            TRY(m_vault.keep(transaction, scope, id.text(), "key", secret::SecretBytes(std::string_view(*wanted.key))));
         if (has_signing)
             TRY(m_vault.keep(transaction, scope, id.text(), "signing_secret",
                              secret::SecretBytes(std::string_view(signing))));
@@ -196,6 +228,9 @@ Result<Destination> Destinations::update(const access::Caller& caller, const Des
     const std::string name = TRY(access::checked_name("the destination's name", change.name.value_or(before.name)));
     std::string shown = before.target;
     if (change.url || change.to) shown = TRY(shown_target(before.type, change.url, change.to));
+    TRY(check_key(before.type, change.key));
+    if (change.url && has_key(before.type) && !change.key)
+        return invalid("send the key again: a stored key does not go to a new address");
     std::optional<std::string> projects;
     if (change.projects) projects = TRY(checked_projects(caller, before.space_id, *change.projects));
     const std::string message_template = change.message_template.value_or(before.message_template);
@@ -212,6 +247,8 @@ Result<Destination> Destinations::update(const access::Caller& caller, const Des
         const secret::Scope scope{before.space_id};
         if (change.url)
             TRY(m_vault.keep(transaction, scope, id.text(), "url", secret::SecretBytes(std::string_view(*change.url))));
+        if (change.key)
+            TRY(m_vault.keep(transaction, scope, id.text(), "key", secret::SecretBytes(std::string_view(*change.key))));
         if (renew)
             TRY(m_vault.keep(transaction, scope, id.text(), "signing_secret",
                              secret::SecretBytes(std::string_view(signing))));
@@ -283,6 +320,7 @@ Result<Target> Destinations::target(const access::SpaceId& space, const Destinat
         return target;
     }
     const secret::Scope scope{space};
+    if (has_key(target.type)) target.key = std::string(TRY(m_vault.reveal(scope, id.text(), "key", purpose)).reveal());
     target.url = std::string(TRY(m_vault.reveal(scope, id.text(), "url", purpose)).reveal());
     if (target.type == DestinationType::webhook)
         target.signing_secret = std::string(TRY(m_vault.reveal(scope, id.text(), "signing_secret", purpose)).reveal());

@@ -1,5 +1,5 @@
-// Where a space's notices go: webhooks, Slack-compatible hooks, mail. Addresses of hooks and signing secrets are sealed
-// by the vault and never shown again. Needs monitor_read and monitor_write. Thread-safe.
+// Where a space's notices go: webhooks, chats, on-call services, mail. Addresses of hooks, keys and signing secrets are
+// sealed by the vault and never shown again. Needs monitor_read and monitor_write. Thread-safe.
 #pragma once
 
 #include "access/access.h"
@@ -8,10 +8,13 @@
 
 namespace hone::notice {
 
-enum class DestinationType { webhook, slack, email };
+enum class DestinationType { webhook, slack, teams, discord, pagerduty, opsgenie, email };
 constexpr auto enum_names(DestinationType) {
-    return std::array{EnumName{DestinationType::webhook, "webhook"}, EnumName{DestinationType::slack, "slack"},
-                      EnumName{DestinationType::email, "email"}};
+    return std::array{
+        EnumName{DestinationType::webhook, "webhook"},     EnumName{DestinationType::slack, "slack"},
+        EnumName{DestinationType::teams, "teams"},         EnumName{DestinationType::discord, "discord"},
+        EnumName{DestinationType::pagerduty, "pagerduty"}, EnumName{DestinationType::opsgenie, "opsgenie"},
+        EnumName{DestinationType::email, "email"}};
 }
 
 struct Destination {
@@ -36,8 +39,8 @@ struct Destination {
         Field{"id", &Destination::id, ""},
         Field{"space_id", &Destination::space_id, ""},
         Field{"name", &Destination::name, "Unique in the space."},
-        Field{"type", &Destination::type, "webhook, slack or email."},
-        Field{"target", &Destination::target, "Host of a webhook, or addresses of email."},
+        Field{"type", &Destination::type, "webhook, slack, teams, discord, pagerduty, opsgenie or email."},
+        Field{"target", &Destination::target, "Host that receives it, or addresses of email."},
         Field{"kinds", &Destination::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &Destination::projects,
               "Projects whose notices are sent; empty: all. Notices of the space are always sent."},
@@ -59,6 +62,7 @@ struct NewDestination {
     std::string name;
     DestinationType type = DestinationType::webhook;
     std::optional<std::string> url;
+    std::optional<std::string> key;
     std::optional<std::vector<std::string>> to;
     std::optional<std::vector<Kind>> kinds;
     std::optional<std::vector<std::string>> projects;
@@ -66,8 +70,12 @@ struct NewDestination {
     std::optional<bool> enabled;
     static constexpr std::tuple fields{
         Field{"name", &NewDestination::name, "Unique in the space."},
-        Field{"type", &NewDestination::type, "webhook, slack or email."},
-        Field{"url", &NewDestination::url, "Address of a webhook or of slack; never shown again."},
+        Field{"type", &NewDestination::type, "webhook, slack, teams, discord, pagerduty, opsgenie or email."},
+        Field{"url", &NewDestination::url,
+              "Address of webhook, slack, teams and discord; never shown again. pagerduty and opsgenie: only for "
+              "another region than the usual one."},
+        Field{"key", &NewDestination::key,
+              "pagerduty: the integration key of a service (Events API v2); opsgenie: an API key. Never shown again."},
         Field{"to", &NewDestination::to, "Addresses for email, at most 20."},
         Field{"kinds", &NewDestination::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &NewDestination::projects, "Ids or names of projects whose notices are sent; empty: all."},
@@ -81,6 +89,7 @@ struct NewDestination {
 struct DestinationChange {
     std::optional<std::string> name;
     std::optional<std::string> url;
+    std::optional<std::string> key;
     std::optional<std::vector<std::string>> to;
     std::optional<std::vector<Kind>> kinds;
     std::optional<std::vector<std::string>> projects;
@@ -89,7 +98,10 @@ struct DestinationChange {
     std::optional<bool> new_signing_secret;
     static constexpr std::tuple fields{
         Field{"name", &DestinationChange::name, "Unique in the space."},
-        Field{"url", &DestinationChange::url, "Address of a webhook or of slack; never shown again."},
+        Field{"url", &DestinationChange::url,
+              "Address of webhook, slack, teams and discord; never shown again. With pagerduty and opsgenie the key "
+              "must be sent with it."},
+        Field{"key", &DestinationChange::key, "pagerduty and opsgenie: the key; never shown again."},
         Field{"to", &DestinationChange::to, "Addresses for email, at most 20."},
         Field{"kinds", &DestinationChange::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &DestinationChange::projects, "Ids or names of projects whose notices are sent; empty: all."},
@@ -105,6 +117,7 @@ struct Target {
     DestinationType type = DestinationType::webhook;
     std::string url;
     std::string signing_secret;
+    std::string key; // of pagerduty and opsgenie
     std::vector<std::string> to;
 };
 

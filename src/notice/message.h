@@ -1,5 +1,6 @@
-// A notice as it leaves: the JSON of a webhook, the JSON of a Slack-compatible hook, the text of a mail. Pure
-// functions. Texts of a notice may come from traces: they go in as data, escaped for where they go. Any thread.
+// A notice as it leaves: the JSON of a webhook, the JSON of a Slack-compatible hook, the text of a mail; services.h has
+// the others. Pure functions. Texts of a notice may come from traces: they go in as data, escaped for where they go.
+// Any thread.
 #pragma once
 
 #include "notice/delivery.h"
@@ -12,7 +13,8 @@ struct Message {
     std::string kind; // a Kind's name, or "test"
     std::string title;
     std::string body;
-    std::string url; // whole address of the page; empty when there is none
+    std::string url;  // whole address of the page; empty when there is none
+    std::string link; // its path
     std::string space_id;
     std::string space;
     std::string project_id; // empty: the whole space

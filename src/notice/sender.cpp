@@ -1,9 +1,9 @@
 #include "notice/sender.h"
 
 #include "base/log.h"
-#include "crypto/hmac.h"
 #include "net/client/address_range.h"
 #include "net/http/url.h"
+#include "notice/services.h"
 #include "sql/columns.h"
 
 #include <algorithm>
@@ -27,6 +27,14 @@ net::ClientOptions client_options(const SenderOptions& options) {
     made.idle_timeout = options.timeout;
     made.idle_connections = 0;
     return made;
+}
+
+// "65" or "1.5": seconds, rounded up. Zero for anything else.
+Duration retry_after(std::string_view header) {
+    const size_t dot = header.find('.');
+    const auto seconds = parse_integer(header.substr(0, dot));
+    if (!seconds.ok() || seconds.value() < 0) return {};
+    return std::chrono::seconds(std::min<int64_t>(seconds.value(), 86'400) + (dot == header.npos ? 0 : 1));
 }
 
 Attempt failed(std::string problem) {
@@ -104,6 +112,7 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
     const auto names = TRY(m_destinations.names(due->space, message.project_id));
     message.space = names.space;
     message.project = names.project;
+    message.link = due->link;
     if (!m_options.public_url.empty() && !due->link.empty())
         message.url = m_options.public_url + (due->link.starts_with("/s/") ? "" : "/s/" + percent_encode(names.space)) +
                       due->link;
@@ -129,20 +138,7 @@ Result<std::string> Sender::checked_address(const std::string& url) const {
 }
 
 Sender::Outcome Sender::post(const Target& target, const Message& message) {
-    net::ClientRequest request;
-    request.method = "POST";
-    request.url = target.url;
-    request.body = target.type == DestinationType::slack ? slack_body(message) : webhook_body(message);
-    request.headers = {{"Content-Type", "application/json"}};
-    if (target.type == DestinationType::webhook) {
-        const std::string stamp = std::to_string(to_ns(m_clock.now()) / 1'000'000'000);
-        request.headers.push_back({"X-Hone-Kind", message.kind});
-        request.headers.push_back({"X-Hone-Delivery", message.delivery_id});
-        request.headers.push_back({"X-Hone-Timestamp", stamp});
-        request.headers.push_back(
-            {"X-Hone-Signature",
-             "sha256=" + to_hex(crypto::hmac_sha256(target.signing_secret, stamp + "." + request.body))});
-    }
+    net::ClientRequest request = request_for(target, message, m_clock.now());
     auto address = checked_address(target.url);
     if (!address.ok()) return {failed(address.error().message), {}};
     request.connect_to = address.value();
@@ -161,9 +157,7 @@ Sender::Outcome Sender::post(const Target& target, const Message& message) {
                                   std::string(net::reason_phrase(response.value().status));
         if (response.value().status / 100 == 3) outcome.attempt.problem += "; redirects are not followed";
     }
-    if (const auto wait = parse_integer(response.value().header("Retry-After")); wait.ok() && wait.value() > 0)
-        outcome.wait_at_least =
-            std::min<Duration>(std::chrono::seconds(std::min<int64_t>(wait.value(), 86'400)), longest_pause);
+    outcome.wait_at_least = std::min(retry_after(response.value().header("Retry-After")), longest_pause);
     return outcome;
 }
 

@@ -19,11 +19,7 @@
 
 namespace hone::run {
 
-namespace {
-
-constexpr std::string_view record_name = "/hone-harness.json";
-
-bool is_version(std::string_view text) {
+bool is_harness_version(std::string_view text) {
     if (text.empty() || text.size() > 60) return false;
     return std::all_of(text.begin(), text.end(),
                        [](char c) {
@@ -32,6 +28,11 @@ bool is_version(std::string_view text) {
                        }) &&
            text.find("..") == std::string_view::npos && text != ".";
 }
+
+namespace {
+
+constexpr std::string_view record_name = "/hone-harness.json";
+constexpr std::string_view newest_name = "/newest.json"; // beside the versions
 
 // Everything else of the environment, secrets of the server among it, stays here.
 constexpr const char* npm_variables[] = {"npm_config_registry",
@@ -135,7 +136,7 @@ struct InsideOutcome {
 // Runs a program of the packages in a sandbox of its own: no network, nothing of the host but /usr and the folder.
 Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std::string& directory, bool writable,
                                          std::vector<sandbox::Mount> mounts, const std::vector<std::string>& argv,
-                                         int64_t timeout_ms) {
+                                         int64_t timeout_ms, std::string_view variables = "") {
     sandbox::SandboxSpec spec;
     mounts.push_back({directory, std::string(harness_mount), !writable});
     spec.mounts = std::move(mounts);
@@ -146,6 +147,9 @@ Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std:
     spec.command->timeout_ms = timeout_ms;
     if (const std::string node = find_in_path("node"); writable && !node.empty())
         spec.command->env.value["PATH"] = node.substr(0, node.rfind('/')) + ":/usr/local/bin:/usr/bin:/bin";
+    for (const std::string_view variable : split(variables, ' '))
+        if (const size_t equals = variable.find('='); equals != variable.npos)
+            spec.command->env.value[std::string(variable.substr(0, equals))] = variable.substr(equals + 1);
     std::optional<FolderLimit> limit;
     if (writable) limit.emplace(directory);
     const std::unique_ptr<sandbox::Sandbox> box = TRY(provider.start(spec));
@@ -272,6 +276,18 @@ Result<> run_install_scripts(sandbox::Provider& provider, const std::string& dir
     return {};
 }
 
+// A program that would unpack itself into each worker's home does so here, once.
+Result<> unpack(sandbox::Provider& provider, const std::string& directory, const harness::Harness& harness,
+                const std::vector<std::string>& argv) {
+    TRY(give_tree(directory, 1000));
+    auto ran = run_inside_sandbox(provider, directory, true, {}, argv, scripts_timeout_ms, harness.unpack);
+    TRY(give_tree(directory, 0));
+    if (!ran.ok()) return ran.error();
+    if (!ran.value().good)
+        return unavailable(fmt::format("{} cannot be unpacked: {}", harness.name, ran.value().output));
+    return {};
+}
+
 std::string end_of(const std::string& path) {
     const auto text = read_file(path);
     if (!text.ok()) return {};
@@ -284,7 +300,7 @@ Result<std::string> package_version(const std::string& directory, std::string_vi
     const auto text = TRY(read_file(directory + "/node_modules/" + std::string(package) + "/package.json", 1 << 20));
     const json::Value description = TRY(json::parse(text));
     const json::Value* version = description.is_object() ? description.get_object().if_contains("version") : nullptr;
-    if (version == nullptr || !version->is_string() || !is_version(std::string_view(version->get_string())))
+    if (version == nullptr || !version->is_string() || !is_harness_version(std::string_view(version->get_string())))
         return corrupt("the package " + std::string(package) + " has no version");
     return std::string(version->get_string());
 }
@@ -361,11 +377,39 @@ Result<std::vector<InstalledHarness>> HarnessStore::list() const {
     return all;
 }
 
-Result<InstalledHarness> HarnessStore::find(std::string_view name) const {
+Result<InstalledHarness> HarnessStore::find(std::string_view name, std::string_view version) const {
     for (InstalledHarness& installed : TRY(list()))
-        if (installed.name == name) return std::move(installed);
+        if (installed.name == name && (version.empty() || installed.version == version)) return std::move(installed);
+    const std::string wanted = std::string(name) + (version.empty() ? "" : "@" + std::string(version));
     return not_found(
-        fmt::format("the harness {0} is not installed on the server (run: hone harness install {0}); it was", name));
+        fmt::format("the harness {0} is not installed on the server (run: hone harness install {0}); it was", wanted));
+}
+
+Result<std::string> HarnessStore::check_newest(const std::string& name, const Clock& clock) const {
+    const harness::Harness* known = harness::find(name);
+    if (known == nullptr || known->package.empty()) return invalid(name + " is not a harness that can be installed");
+    const std::string parent = m_directory + "/" + name;
+    const std::string work = parent + "/.check-" + make_ulid(clock.now());
+    TRY(make_directories(work + "/.home", 0700));
+    const std::string log = work + "/npm.log";
+    const auto code = run_npm(
+        {"npm", "view", "--loglevel=error", "--no-update-notifier", std::string(known->package), "version"}, work, log);
+    const std::string printed(trim(end_of(log)));
+    (void)sandbox::remove_tree(work);
+    if (!code.ok()) return code.error();
+    if (code.value() == 127) return unavailable("npm is not installed, and is what reads versions: apt install npm");
+    const std::string version(trim(printed.substr(printed.rfind('\n') + 1)));
+    if (code.value() != 0 || !is_harness_version(version))
+        return unavailable(fmt::format("npm does not name the newest version of {}:\n{}", known->package, printed));
+    TRY(write_file(parent + std::string(newest_name), json::write(NewestHarness{version, clock.now()}), 0644));
+    return version;
+}
+
+std::optional<NewestHarness> HarnessStore::newest(std::string_view name) const {
+    const auto text = read_file(m_directory + "/" + std::string(name) + std::string(newest_name), 1 << 16);
+    if (!text.ok()) return std::nullopt;
+    auto found = json::read<NewestHarness>(text.value());
+    return found.ok() ? std::optional(std::move(found).value()) : std::nullopt;
 }
 
 Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, const std::string& name,
@@ -379,7 +423,7 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
             if (!one.package.empty()) names += (names.empty() ? "" : ", ") + std::string(one.name);
         return invalid(name + " is not a harness that can be installed; these are: " + names);
     }
-    if (!version.empty() && !is_version(version)) return invalid("\"" + version + "\" is not a version");
+    if (!version.empty() && !is_harness_version(version)) return invalid("\"" + version + "\" is not a version");
     const std::string parent = m_directory + "/" + name;
     TRY(make_directories(parent, 0755));
     const std::string making = parent + "/.making-" + make_ulid(clock.now());
@@ -413,6 +457,10 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
             return undo(corrupt(fmt::format("{} needs Node.js {}: add the package {} to the folder of tarballs", name,
                                             known->node, harness::node_package())));
         argv.insert(argv.begin(), inside + "/" + harness::node_program());
+    }
+    if (!known->unpack.empty()) {
+        note("unpacking it in a sandbox");
+        if (auto done = unpack(provider, making, *known, argv); !done.ok()) return undo(done.error());
     }
     // All users may read it: the worker has another uid.
     open_for_reading(making);

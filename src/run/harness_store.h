@@ -21,13 +21,26 @@ struct InstalledHarness {
     int64_t bytes = 0;
     Time installed_at{};
     static constexpr std::tuple fields{
-        Field{"name", &InstalledHarness::name, "Harness: claude-code, codex, opencode, gemini, qwen."},
+        Field{"name", &InstalledHarness::name, "Harness: claude-code, codex, opencode, gemini, qwen, copilot."},
         Field{"version", &InstalledHarness::version, "Version of its npm package."},
         Field{"source", &InstalledHarness::source, "Source of the installation."},
         Field{"bytes", &InstalledHarness::bytes, "Size on disk."},
         Field{"installed_at", &InstalledHarness::installed_at, "Time of the installation."},
     };
 };
+
+// The newest version of a harness's package, as it was when someone looked.
+struct NewestHarness {
+    std::string version;
+    Time checked_at{};
+    static constexpr std::tuple fields{
+        Field{"version", &NewestHarness::version, "Newest version in the registry."},
+        Field{"checked_at", &NewestHarness::checked_at, "Time of the check."},
+    };
+};
+
+// A version as npm writes it.
+bool is_harness_version(std::string_view text);
 
 // Where the programs lie inside a sandbox.
 constexpr std::string_view harness_mount = "/opt/harness";
@@ -41,8 +54,9 @@ public:
 
     // Newest installation first.
     Result<std::vector<InstalledHarness>> list() const;
-    // The one that runs use: the newest. not_found explains how to install it.
-    Result<InstalledHarness> find(std::string_view name) const;
+    // The one that runs use: that version, or without one the newest installation. not_found explains how to install
+    // it.
+    Result<InstalledHarness> find(std::string_view name, std::string_view version = "") const;
     std::string directory(const InstalledHarness& harness) const;
 
     // Unpacks the packages with npm in a new folder, checks that the program starts, then publishes the folder. Code of
@@ -54,6 +68,11 @@ public:
                                      const std::string& source, const Clock& clock,
                                      const std::function<void(const std::string&)>& note) const;
     Result<> remove(const std::string& name, const std::string& version) const;
+
+    // Reads the newest version from the registry that npm is set up for, and remembers it for `newest`.
+    Result<std::string> check_newest(const std::string& name, const Clock& clock) const;
+    // What the last check found; none before the first. The server itself never contacts a registry.
+    std::optional<NewestHarness> newest(std::string_view name) const;
 
 private:
     std::string m_directory;

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace hone::signal {
 
@@ -86,30 +87,46 @@ Result<Time> backfill_from(Time now, int64_t hours, int64_t least) {
     return now - std::chrono::hours(hours);
 }
 
-// Spans the rule evaluates, with whether they match. Bound: project, after, until, began.
+// By the start of spans.
+struct StartRange {
+    int64_t from_ns = 0;
+    int64_t to_ns = std::numeric_limits<int64_t>::max();
+};
+
+StartRange started_since(Time received) {
+    return {to_ns(received - longest_span)};
+}
+
+// Spans the rule evaluates, with whether they match. Bound: project, after, until, began, before.
 std::string query_of(const Evaluator& rule, telemetry::ClickHouseQuery& query) {
     const auto filter = telemetry::parse_filter(rule.filter);
     const auto condition = telemetry::parse_filter(rule.condition);
     // Checked when it was saved; one that is no longer understood matches nothing.
-    if (!filter.ok() || !condition.ok()) return "SELECT '', 0 WHERE 0";
+    if (!filter.ok() || !condition.ok()) return "SELECT '' AS span_id, 0 AS is_match WHERE 0";
     const std::string judged = telemetry::compile_filter(filter.value(), query);
     const std::string matches = telemetry::compile_filter(condition.value(), query, telemetry::FilterPlace::elsewhere);
     std::string sql =
         "SELECT span_id, (" + matches +
         ") AS is_match FROM hone.spans WHERE project = {project:String} AND "
-        "start_ns >= {began:Int64} AND received_ns > {after:Int64} AND received_ns <= {until:Int64} AND (" +
+        "start_ns >= {began:Int64} AND start_ns < {before:Int64} AND received_ns > {after:Int64} AND received_ns <= "
+        "{until:Int64} AND (" +
         judged + ")";
     if (rule.sample_percent < 100) sql += " AND cityHash64(trace_id) % 100 < " + std::to_string(rule.sample_percent);
     return sql;
 }
 
-void bind_times(telemetry::ClickHouseQuery& query, const std::string& project, Time after, Time until) {
+void bind_times(telemetry::ClickHouseQuery& query, const std::string& project, Time after, Time until,
+                const StartRange& started) {
     query.bind("project", project)
         .bind("after", to_ns(after))
         .bind("until", to_ns(until))
-        .bind("began", to_ns(after - longest_span));
-    query.set("max_memory_usage", "1000000000").set("output_format_json_quote_64bit_integers", "0");
+        .bind("began", started.from_ns)
+        .bind("before", started.to_ns);
     query.project = project;
+}
+
+void limit_read(telemetry::ClickHouseQuery& query) {
+    query.set("max_memory_usage", "1000000000").set("output_format_json_quote_64bit_integers", "0");
     query.deadline = std::chrono::seconds(60);
     query.most_bytes = 64 << 20;
 }
@@ -119,6 +136,47 @@ Result<json::Array> rows_of(telemetry::ClickHouse& engine, const telemetry::Clic
     json::Value* data = answer.is_object() ? answer.get_object().if_contains("data") : nullptr;
     if (data == nullptr || !data->is_array()) return internal("the engine's result has no rows");
     return std::move(data->get_array());
+}
+
+// The range in slices of whole hours, oldest first; the engine evaluates each in one query.
+Result<std::vector<StartRange>> slices_of(telemetry::ClickHouse& engine, const std::string& project,
+                                          const StartRange& range) {
+    constexpr int64_t most_spans = 2'000'000, hour_ns = 3'600'000'000'000;
+    telemetry::ClickHouseQuery query("SELECT intDiv(start_ns, 3600000000000) AS hour, count() FROM hone.spans WHERE "
+                                     "project = {project:String} AND start_ns >= {began:Int64} GROUP BY hour ORDER BY "
+                                     "hour FORMAT JSONCompact");
+    query.bind("project", project).bind("began", range.from_ns);
+    query.project = project;
+    limit_read(query);
+    std::vector<StartRange> slices{range};
+    int64_t spans = 0;
+    for (const json::Value& row : TRY(rows_of(engine, query))) {
+        const int64_t begin = ResultRow(row).integer(0) * hour_ns, count = ResultRow(row).integer(1);
+        if (spans > 0 && spans + count > most_spans) {
+            slices.back().to_ns = begin;
+            slices.push_back({begin, range.to_ns});
+            spans = 0;
+        }
+        spans += count;
+    }
+    return slices;
+}
+
+telemetry::SelectedEvals evals_of(const Evaluator& rule, Time until, const StartRange& started) {
+    telemetry::SelectedEvals wanted;
+    wanted.spans.sql = query_of(rule, wanted.spans);
+    bind_times(wanted.spans, rule.project_id->text(), rule.judged_up_to - late, until, started);
+    wanted.after_ns = to_ns(rule.judged_up_to - late);
+    telemetry::Eval& eval = wanted.match;
+    eval.project = rule.project_id->text();
+    eval.name = rule.name;
+    eval.annotator = eval.identifier = rule.id.text();
+    eval.kind = telemetry::EvalKind::code;
+    eval.label = rule.label;
+    eval.score = rule.score;
+    eval.metadata = json::print(json::Object{{"evaluator", rule.id.text()}, {"revision", rule.revision}});
+    if (!rule.other_label.empty()) wanted.other.emplace(rule.other_label, rule.other_score);
+    return wanted;
 }
 
 } // namespace
@@ -147,14 +205,19 @@ Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, 
         return allowed.error().code == Code::not_found ? not_found("evaluator " + id.text()) : allowed.error();
     // A key that is bound to one project sees nothing beside it.
     if (!caller.bound_project.empty()) return not_found("evaluator " + id.text());
-    found.code = TRY(m_versions.find(id, found.revision)).code;
+    EvaluatorVersion newest = TRY(m_versions.find(id, found.revision));
+    found.code = std::move(newest.code);
+    found.llm = std::move(newest.llm);
+    found.agent = std::move(newest.agent);
+    found.remote = std::move(newest.remote);
     return found;
 }
 
 Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted,
                                      const std::optional<IssueId>& issue) {
-    if (*wanted.kind == EvaluatorKind::code) return create_code(caller, space, wanted);
-    if (wanted.code) return invalid("code belongs to an evaluator of kind code");
+    if (*wanted.kind != EvaluatorKind::rule) return create_in_space(caller, space, wanted);
+    if (wanted.code || wanted.llm || wanted.agent || wanted.remote)
+        return invalid("code, llm, agent and remote belong to evaluators of these kinds: set kind");
     if (wanted.project.value.empty()) return invalid("project is missing: a rule evaluates the spans of a project");
     const auto project = TRY(m_access.projects.find(caller, space, *wanted.project, Permission::eval_write));
     Evaluator made;
@@ -201,8 +264,9 @@ Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space,
 
 Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id, const EvaluatorChange& change) {
     Evaluator rule = TRY(find(caller, id, Permission::eval_write));
-    if (rule.kind == EvaluatorKind::code) return update_code(caller, std::move(rule), change);
-    if (change.code) return invalid("code belongs to an evaluator of kind code");
+    if (rule.kind != EvaluatorKind::rule) return update_in_space(caller, std::move(rule), change);
+    if (change.code || change.llm || change.agent || change.remote)
+        return invalid("code, llm, agent and remote belong to evaluators of these kinds; this one is a rule");
     const EvaluatorVersion before = version_of(rule);
     const bool was_enabled = rule.enabled;
     if (change.description) rule.description = TRY(access::checked_description(*change.description));
@@ -262,7 +326,9 @@ Result<EvaluatorPreview> Evaluators::preview(const Caller& caller, const SpaceId
     const Time now = m_clock.now();
     telemetry::ClickHouseQuery query("");
     query.sql = "SELECT count(), countIf(is_match) FROM (" + query_of(rule, query) + ") FORMAT JSONCompact";
-    bind_times(query, project.id.text(), now - std::chrono::hours(preview.hours), now);
+    const Time after = now - std::chrono::hours(preview.hours);
+    bind_times(query, project.id.text(), after, now, started_since(after));
+    limit_read(query);
     for (const json::Value& row : TRY(rows_of(m_telemetry->engine(), query))) {
         preview.spans = ResultRow(row).integer(0);
         preview.matched = ResultRow(row).integer(1);
@@ -280,51 +346,28 @@ bool Evaluators::holds_nothing_new(const Evaluator& rule) {
 }
 
 Result<int64_t> Evaluators::apply(const Evaluator& rule) {
+    // No other server takes the rule meanwhile; one that has died is followed after this time.
+    constexpr Duration most_per_slice = std::chrono::minutes(4);
     TRY(m_telemetry->store()); // the tables are there
     telemetry::ClickHouse& engine = m_telemetry->engine();
     telemetry::Evals evals(engine, m_clock);
     const Time until = m_clock.now();
+    const std::string project = rule.project_id->text();
     int64_t written = 0;
-    for (;;) {
-        telemetry::ClickHouseQuery query("");
-        query.sql = "SELECT * FROM (" + query_of(rule, query) + ")" +
-                    (rule.other_label.empty() ? " WHERE is_match" : " WHERE 1") +
-                    " AND span_id NOT IN (SELECT toFixedString(target_id, 16) FROM hone.evals FINAL WHERE project = "
-                    "{project:String} AND target = 'span' AND name = {eval:String} AND identifier = {evaluator:String} "
-                    "AND created_ns > {after:Int64} AND length(target_id) = 16) LIMIT " +
-                    std::to_string(most_at_once) + " FORMAT JSONCompact";
-        bind_times(query, rule.project_id->text(), rule.judged_up_to - late, until);
-        query.bind("eval", rule.name).bind("evaluator", rule.id.text());
-        const json::Array rows = TRY(rows_of(engine, query));
-        std::vector<telemetry::Eval> made;
-        int64_t matched = 0;
-        for (const json::Value& row : rows) {
-            const ResultRow span(row);
-            const bool is_match = span.integer(1) != 0;
-            matched += is_match;
-            telemetry::Eval eval;
-            eval.project = rule.project_id->text();
-            eval.target_id = span.text(0);
-            eval.name = rule.name;
-            eval.annotator = eval.identifier = rule.id.text();
-            eval.kind = telemetry::EvalKind::code;
-            eval.label = is_match ? rule.label : rule.other_label;
-            eval.score = is_match ? rule.score : rule.other_score;
-            eval.metadata = json::print(json::Object{{"evaluator", rule.id.text()}, {"revision", rule.revision}});
-            made.push_back(std::move(eval));
-        }
-        const auto count = static_cast<int64_t>(made.size());
-        if (count > 0) {
-            TRY(evals.upsert(std::move(made)));
+    for (const StartRange& slice : TRY(slices_of(engine, project, started_since(rule.judged_up_to - late)))) {
+        const auto held = TRY(m_database.execute("UPDATE evaluators SET next_at = ? WHERE id = ? AND revision = ? AND "
+                                                 "enabled = 1",
+                                                 m_clock.now() + most_per_slice, rule.id, rule.revision));
+        if (held == 0) return written; // changed or removed: what it is now is applied next
+        const auto count = TRY(evals.write_selected(evals_of(rule, until, slice)));
+        written += count.written;
+        if (count.written > 0)
             TRY(m_database.execute("UPDATE evaluators SET judged = judged + ?, matched = matched + ? WHERE id = ?",
-                                   count, matched, rule.id));
-        }
-        written += count;
-        if (count < most_at_once) break;
+                                   count.written, count.matched, rule.id));
     }
-    TRY(m_database.execute("UPDATE evaluators SET judged_up_to = ?, last_at = ?, problem = '' WHERE id = ? AND "
-                           "revision = ?",
-                           until, until, rule.id, rule.revision));
+    TRY(m_database.execute("UPDATE evaluators SET judged_up_to = ?, last_at = ?, next_at = ?, problem = '' WHERE id = "
+                           "? AND revision = ?",
+                           until, until, until + cadence, rule.id, rule.revision));
     return written;
 }
 
@@ -353,8 +396,9 @@ Result<int64_t> Evaluators::step() {
             m_seen.erase(rule.id.text()); // it is retried
         }
         log(Level::warning, "evaluator failed", {{"evaluator", rule.id.text()}, {"why", judged.error().message}});
-        TRY(m_database.execute("UPDATE evaluators SET problem = ? WHERE id = ?",
-                               std::string(truncate_utf8(judged.error().message, 500)), rule.id));
+        TRY(m_database.execute("UPDATE evaluators SET problem = ?, next_at = ? WHERE id = ? AND revision = ?",
+                               std::string(truncate_utf8(judged.error().message, 500)), now + cadence, rule.id,
+                               rule.revision));
     }
     return written;
 }

@@ -4,6 +4,7 @@
 #include "net/http/compress.h"
 #include "skill/dotenv.h"
 #include "skill/folder.h"
+#include "skill/instructions.h"
 
 #include <cstdio>
 #include <doctest/doctest.h>
@@ -149,4 +150,26 @@ TEST_CASE("archives that reach out of their folder, or are no archives, are refu
     CHECK(!read_tar_gz("no gzip").ok());
     // A small file that unpacks to much is stopped on the way.
     CHECK(read_tar_gz(net::gzip(std::string(64 << 20, '\0'))).error().code == Code::too_large);
+}
+
+TEST_CASE("the instructions of built-in skills are folders that a team could upload") {
+    std::vector<Instructions> all{trace_instructions()};
+    for (const auto& row : type_table())
+        if (const auto taught = built_in_instructions(row.type)) all.push_back(*taught);
+    CHECK(all.size() == 5);
+    for (const Instructions& taught : all) {
+        std::vector<FolderFile> files{{"SKILL.md", std::string(taught.text), false}};
+        const auto checked = check_folder(files);
+        REQUIRE(checked.ok());
+        CHECK(checked.value().name == taught.name);
+        CHECK(taught.text.size() > 500);
+    }
+    // Each variable that a type gives to workers is explained.
+    for (const auto& row : type_table()) {
+        const auto taught = built_in_instructions(row.type);
+        if (!taught) continue;
+        for (const auto& variable : row.variables)
+            if (variable.secret && variable.audience == Audience::worker)
+                CHECK(taught->text.find(variable.name) != std::string_view::npos);
+    }
 }

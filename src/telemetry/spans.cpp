@@ -12,10 +12,12 @@ constexpr int64_t most_projects_of_space = 100'000;
 // The projects of the space in which the caller holds the permission. forbidden when it holds it nowhere.
 Result<std::map<std::string, access::Project>> projects_with(access::Access& access, const access::Caller& caller,
                                                              const access::SpaceId& space,
-                                                             access::Permission permission) {
+                                                             access::Permission permission,
+                                                             bool include_hidden = false) {
     std::map<std::string, access::Project> allowed;
     // A key may hold the permission without being allowed to list projects.
-    const auto all = TRY(access.projects.list(access::Caller::system(), space, {}, {most_projects_of_space, {}}));
+    const auto all =
+        TRY(access.projects.list(access::Caller::system(), space, {}, {most_projects_of_space, {}}, include_hidden));
     for (const access::Project& project : all.data) {
         const auto permissions = TRY(access.projects.permissions_in(caller, project));
         if (permissions.has(permission)) allowed.emplace(project.id.text(), project);
@@ -138,6 +140,16 @@ Result<Places> Spans::places(const access::Caller& caller, const access::SpaceId
         }
     }
     return places;
+}
+
+Result<std::vector<PromptUse>> Spans::prompt_uses(const access::Caller& caller, const access::SpaceId& space,
+                                                  const std::vector<std::string>& versions, Time since, int64_t limit) {
+    std::vector<std::string> among;
+    for (const auto& [id, project] :
+         TRY(projects_with(m_access, caller, space, access::Permission::project_read, true)))
+        among.push_back(id);
+    TRY(store());
+    return lookup.prompt_uses(among, versions, to_ns(since), limit);
 }
 
 Result<> Spans::audit(const access::Caller& caller, const std::string& action, const access::Project& project,

@@ -61,6 +61,11 @@ struct Spans {
     Result<Places> places(const access::Caller& caller, const access::SpaceId& space, EvalTarget target,
                           const std::vector<PlaceName>& names, access::Permission permission);
 
+    // Traces whose spans name one of these versions of a prompt, newest first, in the projects of the space that the
+    // caller may read, those of experiments included.
+    Result<std::vector<PromptUse>> prompt_uses(const access::Caller& caller, const access::SpaceId& space,
+                                               const std::vector<std::string>& versions, Time since, int64_t limit);
+
     // Deletions; each is in the audit log. `project` was found with the permission trace_delete.
     Result<int64_t> delete_trace(const access::Caller& caller, const access::Project& project,
                                  const std::string& trace);

@@ -1,5 +1,5 @@
 """Real coding agents from npm in real sandboxes, with a scripted model behind the gateway: Claude Code, Codex, OpenCode,
-Gemini CLI and Qwen Code do a task, use Hone's tools, hear follow-ups, are counted and stopped by their budget, and never
+Gemini CLI, Qwen Code and GitHub Copilot CLI do a task, use Hone's tools, hear follow-ups, are counted and stopped by their budget, and never
 see the key. Each session below is one scenario; docs/harness-tests.md says which harness is put through which."""
 
 import concurrent.futures
@@ -16,7 +16,7 @@ import traceback
 import urllib.request
 
 from runs import OVER, Shop
-from server import Client, wait_until
+from server import Client, run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KEY = "sk-canary-7f3a9e21c4d8b650"
@@ -67,6 +67,13 @@ PLAY = {
     "dies": [{"tool": "shell", "arguments": {"command": "kill -9 -1"}, "times": 1}, {"say": "I live."}, {"say": "I live on."}],
     "greedy": [{"tool": "shell", "arguments": {"command": GREEDY}, "times": 1}, {"say": "Too much."}, {"say": "Much too much."}],
     "endless": [{"tool": "shell", "arguments": {"command": "true"}, "usage": {"input": 4000, "output": 1000}}],
+    **{agent: [
+        {"tool": "mcp:describe_project", "arguments": {"project": "shop"}},
+        {"tool": "mcp:query_sql", "arguments": {"project": "shop", "sql": "SELECT count() AS spans FROM spans"}},
+        {"tool": "mcp:add_evals", "arguments": {"project": "shop", "evals": [{"target_id": f"{1:016x}", "name": agent, "label": "seen"}]}},
+        {"tool": "mcp:report_issue", "arguments": {"project": "shop", "title": f"Found by {agent}", "explanation": "seen once", "subject": agent}},
+        {"say": "It is labelled and reported."},
+    ] for agent in ("claude", "codex")},
     "sleeps": [{"tool": "shell", "arguments": {"command": "sleep 600"}}, {"say": "I have slept."}],
 }
 
@@ -100,7 +107,8 @@ class Agents(Shop):
         super().__init__(binary, stack, "--run-places", str(AT_ONCE), "--run-places-per-space", str(AT_ONCE))
         self.model = Model(stack)
         self.harness, self.protocol, self.skills = harness, protocol, {}
-        version = json.loads((ROOT / "tests/package.json").read_text())["devDependencies"][package]
+        known = json.loads((ROOT / "tests/package.json").read_text())
+        version = (known["devDependencies"] | known["harnesses"])[package]
         done = subprocess.run(
             [str(binary), "harness", "install", f"{harness}@{version}", "--data-dir", str(self.server.data_dir)],
             capture_output=True, text=True, timeout=900)
@@ -238,6 +246,8 @@ def check_faults(agents):
     id = agents.session("refuses", "answer me")
     failed = wait_until(lambda: [event for event in agents.events(id) if event["kind"] == "result"], "the turn ends", 120)[0]
     assert failed["failed"] and "scripted fault" in failed["text"], failed
+    waiting = wait_until(lambda: agents.run(id)["state"] == "waiting" and agents.run(id), "the session waits", 120)
+    assert waiting["reason"] == "the last turn failed", waiting
     agents.cancel(id)
 
 
@@ -418,3 +428,72 @@ def test_qwen_works_in_a_session(binary, stack):
     agents = Agents(binary, stack, "qwen", "openai", "@qwen-code/qwen-code")
     together(agents, check_task, check_budget, check_planted)
     check_no_key_on_disk(agents)
+
+
+def test_copilot_works_in_a_session(binary, stack):
+    agents = Agents(binary, stack, "copilot", "openai", "@github/copilot")
+    together(agents, check_task, check_budget, check_planted, check_interrupt)
+    check_no_key_on_disk(agents)
+
+
+def local_agent(model, agent, folder, home, key):
+    """The command line of an agent on an engineer's machine, and its environment; `model` plays the play of its name."""
+    programs = ROOT / "tests/node_modules/.bin"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "HONE_API_KEY": key}
+    if agent == "claude":
+        environment |= {"ANTHROPIC_BASE_URL": f"{model.url}/play/claude", "ANTHROPIC_API_KEY": "x", "IS_SANDBOX": "1",
+                        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "false", "CLAUDE_CONFIG_DIR": str(home / "claude")}
+        return [programs / "claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "scripted-1", "--mcp-config", ".mcp.json",
+                "--strict-mcp-config", "--dangerously-skip-permissions", "--", "label the span"], environment
+    settings = home / "codex"
+    settings.mkdir()
+    (settings / "config.toml").write_text(f"""model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model.url}/play/codex/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+[analytics]
+enabled = false
+[features]
+plugins = false
+apps = false
+[projects."{folder}"]
+trust_level = "trusted"
+""")
+    environment |= {"CODEX_HOME": str(settings), "SCRIPTED_KEY": "x"}
+    return [programs / "codex", "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "scripted-1",
+            "-C", str(folder), "label the span"], environment
+
+
+def test_an_engineers_own_agent_reads_traces_labels_and_reports(binary, stack):
+    shop = Shop(binary, stack)
+    model = Model(stack)
+    key = shop.client.must("POST", "/v1/keys", {"name": "agent", "scopes": ["read", "trace_write", "eval_write", "issue_write"]}).data["key"]
+    span = {"traceId": f"{1:032x}", "spanId": f"{1:016x}", "name": "checkout",
+            "startTimeUnixNano": str(time.time_ns()), "endTimeUnixNano": str(time.time_ns())}
+    Client(shop.server.url, key=key).must("POST", "/v1/traces", {"resourceSpans": [{
+        "resource": {"attributes": [{"key": "openinference.project.name", "value": {"stringValue": "shop"}}]},
+        "scopeSpans": [{"spans": [span]}]}]})
+    wait_until(lambda: shop.client.must("GET", "/v1/projects/shop/span_rows").data, "the span is visible")
+    for agent in ("claude", "codex"):
+        work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))  # not /tmp: Codex refuses a home there
+        folder, home = work / "shop", work / "home"
+        folder.mkdir()
+        home.mkdir()
+        exported = run(binary, "skills", "export", agent, "--to", folder, environment={"HONE_URL": shop.server.url})
+        assert exported.returncode == 0 and "HONE_API_KEY" in exported.stdout, exported
+        assert all(key not in path.read_text() for path in folder.rglob("*") if path.is_file()), "no key is written"
+        command, environment = local_agent(model, agent, folder, home, key)
+        done = subprocess.run(list(map(str, command)), cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+        assert done.returncode == 0 and "It is labelled and reported." in done.stdout, (agent, done.stdout[-3000:], done.stderr[-2000:])
+        # The agent was told of the skill, and its labels and issues are in Hone.
+        with urllib.request.urlopen(f"{model.url}/play/{agent}/_last") as answer:
+            assert "Read the traces of LLM applications" in answer.read().decode(), f"{agent} does not know the skill"
+        evals = wait_until(lambda: shop.client.must("GET", f"/v1/projects/shop/evals?name={agent}").data, f"{agent} labelled the span")
+        assert evals[0]["label"] == "seen" and evals[0]["kind"] == "agent", evals
+        titles = [issue["title"] for issue in shop.client.must("GET", "/v1/issues?project=shop").data]
+        assert f"Found by {agent}" in titles, titles
+    cursor = run(binary, "skills", "export", "cursor", "--to", folder, "--json", environment={"HONE_URL": shop.server.url})
+    assert len(json.loads(cursor.stdout)["files"]) == 2 and json.loads((folder / ".cursor/mcp.json").read_text()), cursor

@@ -181,6 +181,74 @@ def test_a_webhook_fires_once_for_a_signed_delivery_and_never_for_another(binary
     assert deliver("d-5", body, key=renewed).status == 200
 
 
+def hex_hmac(secret, text):
+    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
+
+
+def test_senders_of_webhooks_sign_in_their_own_ways(binary, stack):
+    shop = Shop(stack.enter_context(Server(binary)), "/bin/cat", "/hone/trigger.json")
+    guest = shop.server.client()
+
+    def create(source, **more):
+        return shop.create(source, {"type": "webhook", "source": source}, prompt="Read {{trigger.file}}.", overlap="queue", **more)
+
+    github = create("github")
+    body = b'{"action":"opened","issue":{"number":7}}'
+    headers = {"X-GitHub-Event": "issues", "X-GitHub-Delivery": "1", "X-Hub-Signature-256": "sha256=" + hex_hmac(github["hook_secret"], body)}
+    first = guest.call("POST", github["hook_path"], body, headers)
+    assert first.status == 200 and first.data["slot_id"], first.text
+    # A captured delivery under another id, and with another body.
+    again = guest.call("POST", github["hook_path"], body, headers | {"X-GitHub-Delivery": "2"})
+    assert again.data["slot_id"] == first.data["slot_id"], again.text
+    assert guest.call("POST", github["hook_path"], body + b" ", headers).status == 401
+    ping = guest.call("POST", github["hook_path"], b"{}", {"X-GitHub-Event": "ping", "X-Hub-Signature-256": "sha256=" + hex_hmac(github["hook_secret"], b"{}")})
+    assert ping.status == 200 and ping.data["slot_id"] is None, ping.text
+    slot = shop.fired(github)[0]
+    shop.ended(slot["run_id"])
+    told = json.loads(shop.messages(slot["run_id"]))["trigger"]
+    assert told["event"] == "issues" and told["payload"]["issue"]["number"] == 7 and told["source"] == "github", told
+    assert len(shop.slots(github)) == 1
+
+    # Slack makes its own secret, and asks first whether the address is Hone's.
+    secret = "8f742231b10e8888abcd99yyyzzz85a5"
+    slack = create("slack", hook_secret=secret)
+    assert slack["hook_secret"] is None
+
+    def say(body, at, key=secret):
+        signature = "v0=" + hex_hmac(key, f"v0:{at}:".encode() + body)
+        return guest.call("POST", slack["hook_path"], body, {"X-Slack-Request-Timestamp": str(at), "X-Slack-Signature": signature})
+
+    now = int(time.time())
+    hello = b'{"type":"url_verification","challenge":"3eZbrw1aB"}'
+    assert say(hello, now).json == {"challenge": "3eZbrw1aB"}
+    assert say(hello, now, "another-secret-of-slack").status == 401
+    event = b'{"type":"event_callback","event_id":"Ev1","event":{"type":"app_mention","text":"<@U1> why?"}}'
+    said = say(event, now)
+    assert said.status == 200 and say(event, now + 1).data["slot_id"] == said.data["slot_id"], "a retry of Slack is the same event"
+    assert say(event, now - 600).status == 401
+
+    gitlab, grafana, pagerduty = create("gitlab"), create("grafana"), create("pagerduty")
+    assert guest.call("POST", gitlab["hook_path"], b"{}", {"X-Gitlab-Token": gitlab["hook_secret"]}).status == 200
+    assert guest.call("POST", gitlab["hook_path"], b"{}", {"X-Gitlab-Token": "wrong"}).status == 401
+    alert = b'{"status":"firing","alerts":[]}'
+    signed = hex_hmac(grafana["hook_secret"], f"{now}:".encode() + alert)
+    stamped = {"X-Grafana-Alerting-Signature": signed, "X-Grafana-Alerting-Timestamp": str(now)}
+    assert guest.call("POST", grafana["hook_path"], alert, stamped).status == 200
+    assert guest.call("POST", grafana["hook_path"], alert, stamped | {"X-Grafana-Alerting-Timestamp": str(now + 1)}).status == 401
+    incident = b'{"event":{"id":"01","event_type":"incident.triggered"}}'
+    marks = "v1=" + "0" * 64 + ",v1=" + hex_hmac(pagerduty["hook_secret"], incident)
+    assert guest.call("POST", pagerduty["hook_path"], incident, {"X-PagerDuty-Signature": marks}).status == 200
+    assert guest.call("POST", pagerduty["hook_path"], b"x" * 300_000, {"X-PagerDuty-Signature": marks}).status == 413
+    # From the command line: the secret of the sender comes from standard input.
+    key = shop.client.must("POST", "/v1/keys", {"name": "cli"}).data["key"]
+    done = run(binary, "automation", "set-secret", "pagerduty", environment={"HONE_URL": shop.server.url, "HONE_API_KEY": key},
+               input="made-by-pagerduty-77\n")
+    assert done.returncode == 0, done.stderr
+    mark = {"X-PagerDuty-Signature": "v1=" + hex_hmac("made-by-pagerduty-77", incident)}
+    assert guest.call("POST", pagerduty["hook_path"], incident, mark).status == 200
+    assert guest.call("POST", pagerduty["hook_path"], incident, {"X-PagerDuty-Signature": marks}).status == 401
+
+
 def test_a_metric_that_crosses_its_threshold_fires_and_the_dry_run_says_when(binary, stack):
     shop = Shop(stack.enter_context(Server(binary)))
     trigger = {"type": "metric", "metric": "errors", "threshold": 2, "every_seconds": 10, "window_seconds": 3600}

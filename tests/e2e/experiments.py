@@ -1,5 +1,6 @@
 """Experiments that the server runs: evaluators of code, commands in sandboxes, addresses, the gate, kills."""
 
+import gzip
 import http.server
 import json
 import pathlib
@@ -471,3 +472,47 @@ def test_lanes_of_experiments_have_half_of_the_places_and_runs_go_first(binary, 
     for id in made:
         assert (ended(client, id)["state"], ended(client, id)["successful_runs"]) == ("done", 20)
     assert application.most == 2, application.most
+
+
+def import_spans(client, count):
+    """Spans of the last hour in the project `past`, every tenth failed."""
+    begin = time.time() - 3600
+    lines = []
+    for n in range(count):
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin + n * 3000 / count))
+        status = "error" if n % 10 == 0 else "ok"
+        lines.append(
+            f'{{"trace_id":"{n // 10 + 1:032x}","span_id":"{n + 1:016x}","name":"step","start_time":"{moment}","end_time":"{moment}","status":"{status}"}}'
+        )
+    headers = {"Content-Type": "application/octet-stream", "Content-Encoding": "gzip"}
+    client.must("POST", "/v1/projects", {"name": "past"})
+    sent = client.post("/v1/projects/past/import?format=jsonl", gzip.compress("\n".join(lines).encode(), 1), headers)
+    assert sent.status == 200 and sent.data["accepted"] == count, sent.text
+
+
+def test_a_killed_server_completes_a_rule_over_past_spans_and_doubles_none(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    count = 60_000
+    import_spans(client, count)
+    rule = {"name": "errors", "project": "past", "condition": "status = error", "other_label": "ok", "backfill_hours": 24}
+    made = client.must("POST", "/v1/evaluators", rule).data["id"]
+    for looks in (0, 2, 8, 30, 100):  # the later, the more of its work is done when the server dies
+        for _ in range(looks):
+            client.must("GET", f"/v1/evaluators/{made}")
+        server.kill()
+        server.start()
+        client = server.client(client.key)
+        client.must("PATCH", f"/v1/evaluators/{made}", {"backfill_hours": 24})
+
+    def evals():
+        sql = "SELECT count() AS n, uniqExact(target_id) AS spans, countIf(label = 'fail') AS failed FROM evals"
+        found = client.must("POST", "/v1/sql", {"project": "past", "sql": sql}).data[0]
+        return tuple(int(found[name]) for name in ("n", "spans", "failed"))
+
+    wait_until(lambda: evals() == (count, count, count // 10), "every span has one eval")
+    wait_until(lambda: client.must("GET", f"/v1/evaluators/{made}").data["last_at"], "the rule has ended")
+    assert evals() == (count, count, count // 10)
+    for span in range(1, count, 997):
+        history = client.must("GET", f"/v1/projects/past/eval_history?target_id={span:016x}").data
+        assert len(history) == 1, history

@@ -84,11 +84,28 @@ def test_a_prompt_runs_on_every_example_through_the_gateway_and_is_counted_and_t
     assert payload["attributes"]["prompt.id"] == done["task"]["prompt"], payload["attributes"]
     used = client.must("GET", "/v1/prompts/greet/used_by").data
     assert [row["project_name"] for row in used] == [done["project_name"]], used
+    # The traces of the runs, and those of an application that names the version in its own way.
+    versions = {row["number"]: row["id"] for row in client.must("GET", "/v1/prompts/greet/version_rows").data}
+    node_id = client.must("GET", "/v1/prompts/greet/latest").data["id"]
+    template = "llm.prompt_template.version"
+    uses = ({"prompt.id": versions[1]}, {template: node_id}, {template: "greet:1"}, {template: "other:1"})
+    spans = [(77 + n, 77 + n, 0, "reply", attributes) for n, attributes in enumerate(uses)]
+    client.must("POST", "/v1/traces", otlp_json(spans))
+    listed = wait_until(
+        lambda: (found := hone.json("prompt", "traces", "greet", "--most", "100")) and len(found) == 9 and found, "its traces")
+    assert sorted((row["project_name"], row["version_number"]) for row in listed) == sorted(
+        [(done["project_name"], 1)] * 6 + [("shop", 1)] * 2 + [("shop", 2)]), listed
+    assert {row["trace_id"] for row in listed} >= {run["trace_id"] for run in runs}, listed
+    assert [row["trace_id"] for row in hone.json("prompt", "traces", "greet", "--most", "2")] == [row["trace_id"] for row in listed[:2]]
+    assert hone.run("prompt", "traces", "greet").stdout.splitlines()[0].split()[:2] == ["STARTED", "VERSION"]
+    create_prompt(client, "unused")
+    assert client.must("GET", "/v1/prompts/unused/traces").data == []
+    assert client.get("/v1/prompts/greet/traces?days=91").status == 400
     usage = client.must("GET", f"/v1/model_usage?group_by=run&run={done['experiment_id']}").data
     assert usage[0]["calls"] == 6, usage
     audit = client.must("GET", "/v1/audit?limit=100").data
     uses = [entry for entry in audit if entry["action"] == "model_calls"]
-    assert {entry["target"] for entry in uses} == {used[0]["id"]} and KEY not in json.dumps(audit), uses
+    assert [entry["target"] for entry in uses] == [used[0]["id"]] and KEY not in json.dumps(audit), uses
 
 
 def test_other_protocols_get_the_same_prompt_in_their_own_words(binary, stack):

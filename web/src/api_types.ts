@@ -1712,6 +1712,17 @@ export interface Message {
   tool_call_id: string;
   /** Tool calls that the assistant requests. */
   tool_calls: ToolCall[];
+  /** Images, sounds and files of the message, in the order of its parts. */
+  media: MessageMedia[];
+}
+
+export interface MessageMedia {
+  /** image, audio, video or file. */
+  kind: string;
+  /** Media type, such as image/png. */
+  mime: string;
+  /** A data: or http address; empty when it was not recorded. */
+  source: string;
 }
 
 export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "first_token_p50" | "first_token_p95" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
@@ -3662,6 +3673,10 @@ export interface TraceTextView {
   output: string;
   /** Whether the root failed. */
   failed: boolean;
+  /** First line of the failure that ended first; empty: none failed. */
+  error: string;
+  /** service.version of its spans. */
+  version: string;
 }
 
 export interface Trigger {

@@ -2,11 +2,19 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { to_api_error } from "./api";
+import { ApiError, to_api_error } from "./api";
 import type { Params } from "./lib/route";
 import { ErrorNote, Skeleton } from "./parts/state";
 
 type PageComponent = ComponentType<{ params: Params }>;
+
+/** The browser's own message names a file. After an upgrade the old file no longer exists: the page must be reloaded. */
+function load_error(error: unknown): ApiError {
+  const text = window.navigator.onLine
+    ? "This page could not be loaded: the server is not reachable, or was upgraded. Reload to try again."
+    : "You are offline. Reload when the connection is back.";
+  return new ApiError(0, to_api_error(error).code, text, null, null);
+}
 
 export function lazy_page(load: () => Promise<Record<string, unknown>>, name: string): PageComponent {
   let known: PageComponent | null = null;
@@ -20,8 +28,7 @@ export function lazy_page(load: () => Promise<Record<string, unknown>>, name: st
         set_page(() => known);
       }, set_error);
     }, []);
-    // After an upgrade the old file no longer exists: the page must be reloaded.
-    if (error) return <ErrorNote error={to_api_error(error)} retry={() => window.location.reload()} />;
+    if (error) return <ErrorNote error={load_error(error)} retry={() => window.location.reload()} />;
     const Page = page;
     return Page ? <Page {...props} /> : <Skeleton />;
   };

@@ -119,3 +119,45 @@ test("the secret of a webhook is shown once and signs deliveries", async ({ page
   expect(response.ok(), await response.text()).toBe(true);
   await expect(page.getByRole("table", { name: "History" }).getByText("fired")).toBeVisible({ timeout: 60_000 });
 });
+
+test("a webhook of Slack takes the sender's secret, one of GitHub shows its own", async ({
+  page,
+  admin,
+  request,
+  server,
+}) => {
+  const { project, preset } = await with_preset(admin);
+  const fill = async (name: string, source: string) => {
+    await page.goto(`/s/default/automations/new?project=${project}`);
+    await page.getByLabel("Name").fill(name);
+    await page.getByLabel("Preset").selectOption(preset.id);
+    await page.getByLabel("Prompt").fill("Read {{trigger.file}}");
+    await page.getByLabel("Fires").selectOption("webhook");
+    await page.getByLabel("Sender", { exact: true }).selectOption(source);
+  };
+  await fill(unique("from slack"), "slack");
+  await page.getByLabel("Secret of the sender").fill("8f742231b10e8888abcd99yyyzzz85a5");
+  await check_page(page);
+  await page.getByRole("button", { name: "Create automation" }).click();
+  await expect(page.getByText("when a signed request of Slack arrives")).toBeVisible();
+  const address =
+    (await page
+      .locator(".facts")
+      .getByText(/\/v1\/hooks\/auto_/)
+      .textContent()) ?? "";
+  const body = '{"type":"url_verification","challenge":"abc"}';
+  const now = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac("sha256", "8f742231b10e8888abcd99yyyzzz85a5").update(`v0:${now}:${body}`).digest("hex");
+  const response = await request.post(server.url + new URL(address).pathname, {
+    data: body,
+    headers: { "X-Slack-Request-Timestamp": now, "X-Slack-Signature": `v0=${signature}` },
+  });
+  expect(await response.json()).toEqual({ challenge: "abc" });
+
+  await fill(unique("from github"), "github");
+  await page.getByRole("button", { name: "Create automation" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByText("Settings, Webhooks, Add webhook")).toBeVisible();
+  await expect(dialog.getByRole("group", { name: "secret" })).toContainText("hook_");
+  await check_page(page);
+});

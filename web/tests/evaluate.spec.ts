@@ -212,8 +212,12 @@ test("addresses that Phoenix' clients print lead to the pages", async ({ page, a
   await expect(page.getByRole("heading", { name: "printed", level: 1 })).toBeVisible();
 });
 
-test("a prompt shows versions, differences, tags and uses", async ({ page, admin }) => {
+test("a prompt shows versions, differences, tags and uses", async ({ page, request, server, admin }) => {
   const prompt = await make_prompt(admin);
+  const project = unique("uses-a-prompt");
+  const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") });
+  const greets = { name: "greets", attributes: { "prompt.id": prompt.version } };
+  await send_spans(request, server.url, key, project, [greets]);
   const dataset = await make_dataset(admin);
   await make_experiment(admin, dataset, "with the prompt", () => true, 1, { prompt_version: prompt.version });
   await page.goto("/s/default/prompts");
@@ -234,6 +238,8 @@ test("a prompt shows versions, differences, tags and uses", async ({ page, admin
   await page.getByRole("button", { name: "Remove the tag production" }).click();
   await expect(versions.getByRole("link").first()).not.toContainText("production");
   await expect(page.getByRole("link", { name: "with the prompt" })).toBeVisible();
+  await page.getByRole("link", { name: "greets" }).click();
+  await expect(page).toHaveURL(new RegExp(`/projects/${project}/traces/`));
 });
 
 test("a trace, a span and selected traces are added to a dataset once", async ({ page, request, server, admin }) => {

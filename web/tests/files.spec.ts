@@ -52,7 +52,7 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
   await files.getByText("report.html").click();
   const frame = page.frameLocator("iframe.preview-frame");
   await expect(frame.getByRole("heading", { name: "Report" })).toBeVisible();
-  expect(await frame.locator("body").innerText()).not.toContain("owned");
+  await expect(frame.getByText("owned", { exact: true })).toHaveCount(0);
   expect(await page.title()).not.toContain("owned");
   // Also when it is opened by itself, the file runs nothing: it is in a sandbox of its own.
   const response = await page.goto(`/v1/runs/${id}/files/content?path=report.html&preview=page`);

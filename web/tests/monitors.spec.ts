@@ -125,3 +125,45 @@ test("a destination is added, tested, turned off and deleted", async ({ page }) 
   await expect(page.getByRole("row").filter({ hasText: name })).toHaveCount(0);
   end.close();
 });
+
+test("SQL is the metric of a monitor, with a preview", async ({ page, admin, request, server }) => {
+  test.setTimeout(180_000);
+  const project = unique("queried");
+  await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 600_000);
+  await page.goto(`/s/default/projects/${project}/monitors/new`);
+  const name = unique("Failed share");
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Metric").selectOption("sql");
+  await page.getByLabel("Limit, as the query returns").fill("0.2");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await page.getByLabel("Query").fill("SELECT count() FROM system.tables");
+  await expect(preview.getByRole("alert")).toContainText("{{window.from}}");
+  await page
+    .getByLabel("Query")
+    .fill(
+      "SELECT countIf(status = 'error') / count() FROM spans WHERE start_ns >= {{window.from}} AND start_ns < {{window.to}}",
+    );
+  await expect(preview.getByText("In the last seven days it would have triggered once.")).toBeVisible({
+    timeout: 90_000,
+  });
+  await check_page(page);
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+  await expect(page.getByText("SQL value over 24 hours is above 0.2")).toBeVisible();
+});
+
+test("a destination of PagerDuty has a key, and its form keeps an error in view", async ({ page }) => {
+  await page.setViewportSize({ width: 900, height: 420 });
+  await page.goto("/s/default/destinations?new=1");
+  const name = unique("oncall");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("Type").selectOption("pagerduty");
+  await dialog.getByLabel("Key").fill("a key with spaces");
+  await dialog.getByRole("button", { name: "Add destination" }).click();
+  await expect(dialog.getByRole("alert")).toBeInViewport();
+  await dialog.getByLabel("Key").fill("integration-key-1");
+  await dialog.getByRole("button", { name: "Add destination" }).click();
+  await expect(page.getByRole("row").filter({ hasText: name })).toContainText("events.pagerduty.com");
+  await check_page(page);
+});

@@ -143,3 +143,55 @@ test("a project whose traces are understood has no banner", async ({ page, reque
   await expect(page.getByRole("heading", { name: "Models" })).toBeVisible();
   await expect(page.getByRole("region", { name: "Not understood" })).toHaveCount(0);
 });
+
+test("the list shows traffic, failures and issues of each project", async ({ page, request, server, admin }) => {
+  const project = unique("numbered");
+  const key = await api_key(admin);
+  await send_spans(request, server.url, key, project, [{ name: "good" }, { name: "bad", error: "refused" }]);
+  await admin.send("POST", "/v1/issues", { project, title: "Orders are refused", explanation: "seen twice" });
+  await page.goto(`/s/default/projects?q=${project}`);
+  const row = page.getByRole("row").filter({ hasText: project });
+  const cell = (title: string) =>
+    page
+      .getByRole("columnheader")
+      .allTextContents()
+      .then((titles) => titles.findIndex((text) => text.startsWith(title)));
+  await expect(async () => {
+    await page.reload();
+    await expect(row.getByRole("cell").nth(await cell("Failed spans"))).toHaveText("1", { timeout: 5000 });
+  }).toPass({ timeout: 60_000 });
+  await expect(row.getByRole("cell").nth(await cell("Open issues"))).toHaveText("1");
+  await expect(row.getByRole("cell").nth(await cell("Traces, 24 h"))).toHaveText("1");
+});
+
+test("the newest bar of a chart is drawn", async ({ page, request, server, admin }) => {
+  const project = unique("drawn");
+  await send_spans(request, server.url, await api_key(admin), project, [{ name: "first" }]);
+  await page.goto(`/s/default/projects/${project}/traces?range=1h`);
+  const chart = page.locator("figure.chart canvas").first();
+  await expect(chart).toBeVisible({ timeout: 30_000 });
+  // A column of pixels near the right edge is filled below its middle only if the bar of now is inside.
+  const filled = () =>
+    chart.evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const area = canvas.getContext("2d");
+      const from = Math.round(canvas.width * 0.93);
+      const pixels = area?.getImageData(from, 0, canvas.width - from, Math.round(canvas.height * 0.75)).data ?? [];
+      const colours = new Map<string, number>();
+      for (let at = 0; at < pixels.length; at += 4)
+        if ((pixels[at + 3] ?? 0) > 200) {
+          const colour = `${pixels[at]},${pixels[at + 1]},${pixels[at + 2]}`;
+          colours.set(colour, (colours.get(colour) ?? 0) + 1);
+        }
+      return Math.max(0, ...colours.values());
+    });
+  await expect.poll(filled, { timeout: 30_000 }).toBeGreaterThan(200);
+});
+
+test("a page that cannot be loaded names the reason", async ({ page, context }) => {
+  await page.goto("/s/default/projects");
+  await context.setOffline(true);
+  await page.getByRole("navigation").getByRole("link", { name: "Studio" }).click();
+  await expect(page.getByText("You are offline. Reload when the connection is back.")).toBeVisible();
+  await context.setOffline(false);
+});

@@ -189,7 +189,11 @@ test("an evaluator and a monitor are created from an issue, and scans show their
   await expect(page.getByRole("heading", { name: "Lookups are refused", level: 1 })).toBeVisible();
 
   await more.click();
-  await page.getByRole("menuitem", { name: "Create a monitor" }).click();
+  await page.getByRole("menuitem", { name: "Create a monitor…" }).click();
+  await page.getByLabel("Triggers above, traces per hour").fill("3");
+  await check_page(page);
+  await page.getByRole("button", { name: "Create monitor" }).click();
+  await expect(page.getByText(/is above 3/).first()).toBeVisible();
   await expect(page.getByText(/with name = "lookup_order" and status = error/).first()).toBeVisible();
 
   await page.goto(`/s/default/projects/${project}/signal`);

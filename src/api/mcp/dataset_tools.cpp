@@ -24,19 +24,21 @@ json::Value json_text(const std::string& text) {
 
 Result<json::Value> list_datasets_tool(const Call& call, const ListDatasetsTool& arguments) {
     const auto space = TRY(space_of(call, arguments.space));
-    const access::PageRequest page{std::clamp<int64_t>(arguments.limit.value_or(20), 1, 100), arguments.cursor};
-    const auto found = TRY(call.services.evaluate.proposals.datasets_for_tool(call.caller, space, page));
-    json::Array datasets;
-    for (const evaluate::Dataset& dataset : found.data)
-        datasets.push_back(json::Object{{"id", dataset.id.text()},
-                                        {"name", dataset.name},
-                                        {"description", dataset.description},
-                                        {"examples", dataset.example_count},
-                                        {"version", dataset.version}});
-    json::Value reply(json::Object{{"data", std::move(datasets)}});
-    if (found.next_cursor) reply.get_object()["next_cursor"] = *found.next_cursor;
-    fit(reply, most_dataset_bytes);
-    return reply;
+    const auto fetch = [&](int64_t limit) -> Result<json::Value> {
+        const auto found =
+            TRY(call.services.evaluate.proposals.datasets_for_tool(call.caller, space, {limit, arguments.cursor}));
+        json::Array datasets;
+        for (const evaluate::Dataset& dataset : found.data)
+            datasets.push_back(json::Object{{"id", dataset.id.text()},
+                                            {"name", dataset.name},
+                                            {"description", dataset.description},
+                                            {"examples", dataset.example_count},
+                                            {"version", dataset.version}});
+        json::Object made{{"data", std::move(datasets)}};
+        if (found.next_cursor) made["next_cursor"] = *found.next_cursor;
+        return json::Value(std::move(made));
+    };
+    return fit_page(fetch, std::clamp<int64_t>(arguments.limit.value_or(20), 1, 100), most_dataset_bytes);
 }
 
 Result<json::Value> read_examples_tool(const Call& call, const ReadExamplesTool& arguments) {
@@ -47,22 +49,24 @@ Result<json::Value> read_examples_tool(const Call& call, const ReadExamplesTool&
         if (!position.ok() || position.value() < 0) return invalid("cursor is not valid for this list");
         after = position.value();
     }
-    std::optional<int64_t> next;
-    const auto found = TRY(call.services.evaluate.proposals.examples_for_tool(
-        call.caller, space, arguments.dataset, after, std::clamp<int64_t>(arguments.limit.value_or(10), 1, 50), next));
-    json::Array examples;
-    for (const evaluate::Example& example : found) {
-        json::Object made{{"id", example.id.text()},
-                          {"input", json_text(example.input)},
-                          {"output", json_text(example.output)},
-                          {"metadata", json_text(example.metadata)}};
-        if (example.source_trace) made["trace_id"] = *example.source_trace;
-        examples.push_back(std::move(made));
-    }
-    json::Value reply(json::Object{{"data", std::move(examples)}});
-    if (next) reply.get_object()["next_cursor"] = std::to_string(*next);
-    fit(reply, most_dataset_bytes);
-    return reply;
+    const auto fetch = [&](int64_t limit) -> Result<json::Value> {
+        std::optional<int64_t> next;
+        const auto found = TRY(call.services.evaluate.proposals.examples_for_tool(call.caller, space, arguments.dataset,
+                                                                                  after, limit, next));
+        json::Array examples;
+        for (const evaluate::Example& example : found) {
+            json::Object made{{"id", example.id.text()},
+                              {"input", json_text(example.input)},
+                              {"output", json_text(example.output)},
+                              {"metadata", json_text(example.metadata)}};
+            if (example.source_trace) made["trace_id"] = *example.source_trace;
+            examples.push_back(std::move(made));
+        }
+        json::Object reply{{"data", std::move(examples)}};
+        if (next) reply["next_cursor"] = std::to_string(*next);
+        return json::Value(std::move(reply));
+    };
+    return fit_page(fetch, std::clamp<int64_t>(arguments.limit.value_or(10), 1, 50), most_dataset_bytes);
 }
 
 Result<json::Value> propose_examples_tool(const Call& call, const ProposeExamplesTool& arguments) {
@@ -70,6 +74,15 @@ Result<json::Value> propose_examples_tool(const Call& call, const ProposeExample
     const auto outcome =
         TRY(call.services.evaluate.proposals.propose(call.caller, space, arguments.dataset, arguments.examples));
     return json::Value(json::Object{{"data", json::to_value(outcome)}});
+}
+
+Result<json::Value> report_verdict_tool(const Call& call, const ReportVerdictTool& arguments) {
+    json::Object verdict;
+    if (arguments.label) verdict["label"] = *arguments.label;
+    if (arguments.score) verdict["score"] = *arguments.score;
+    if (arguments.explanation) verdict["explanation"] = *arguments.explanation;
+    TRY(call.services.evaluate.agent_verdicts.report(call.caller, verdict));
+    return json::Value(json::Object{{"data", json::Object{{"stored", true}}}});
 }
 
 Result<json::Value> run_evaluator_tool(const Call& call, const RunEvaluatorTool& arguments) {

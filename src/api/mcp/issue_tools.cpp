@@ -51,14 +51,16 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
                 return invalid("status must be all or some of " + json::detail::enum_choices<signal::Status>());
             filter.statuses.push_back(*status);
         }
-    const int64_t limit = std::clamp<int64_t>(arguments.limit.value_or(20), 1, 100);
-    const auto page =
-        TRY(signal.issues.list_for_tool(call.caller, project, std::move(filter), {.limit = limit, .cursor = {}}));
-    json::Array issues;
-    for (const signal::Issue& issue : page.data) issues.push_back(brief(issue));
-    json::Value reply(json::Object{{"data", std::move(issues)}});
-    fit(reply, most_issue_bytes);
-    return reply;
+    const auto fetch = [&](int64_t limit) -> Result<json::Value> {
+        const auto page = TRY(
+            signal.issues.list_for_tool(call.caller, project, filter, {.limit = limit, .cursor = arguments.cursor}));
+        json::Array issues;
+        for (const signal::Issue& issue : page.data) issues.push_back(brief(issue));
+        json::Object made{{"data", std::move(issues)}};
+        if (page.next_cursor) made["next_cursor"] = *page.next_cursor;
+        return json::Value(std::move(made));
+    };
+    return fit_page(fetch, std::clamp<int64_t>(arguments.limit.value_or(20), 1, 100), most_issue_bytes);
 }
 
 Result<json::Value> get_issue_tool(const Call& call, const GetIssueTool& arguments) {

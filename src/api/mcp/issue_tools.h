@@ -12,11 +12,13 @@ struct ListIssuesTool {
     std::optional<std::string> project;
     std::optional<std::string> status;
     std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
     static constexpr std::tuple fields{
         Field{"project", &ListIssuesTool::project, "Id or name of the project; the run's own if not given."},
         Field{"status", &ListIssuesTool::status,
               "Statuses, separated by commas, or all; the unresolved ones if not given."},
         Field{"limit", &ListIssuesTool::limit, "At most 100; 20 if not given."},
+        Field{"cursor", &ListIssuesTool::cursor, "next_cursor of the previous reply."},
     };
 };
 Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arguments);

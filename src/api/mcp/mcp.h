@@ -14,11 +14,17 @@ namespace hone::api {
 // A JSON-RPC error that belongs to no request in particular.
 json::Object json_rpc_failure(int code, std::string_view message);
 
+enum class ToolUser {
+    anyone,
+    runs,   // needs a run key: it reads or saves something of a run
+    others, // writes immediately, which workers do not: theirs is reviewed
+};
+
 // One tool: its arguments are a declared struct, its work is a plain function.
 struct McpTool {
     std::string_view name;
     std::string_view description;
-    bool for_runs_only = false; // needs a run key: it reads or saves something of a run
+    ToolUser user = ToolUser::anyone;
     json::Value (*schema)();
     Result<json::Value> (*call)(const Call&, const json::Value& arguments);
 };

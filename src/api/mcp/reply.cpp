@@ -74,7 +74,71 @@ bool shorten_lists(json::Value& reply) {
     return true;
 }
 
+constexpr size_t longest_row_text = 8192;
+constexpr size_t shortest_row_text = 500;
+
 } // namespace
+
+Result<json::Value> fit_page(const std::function<Result<json::Value>(int64_t limit)>& fetch, int64_t limit,
+                             size_t bytes) {
+    for (;;) {
+        json::Value reply = TRY(fetch(limit));
+        if (reply.is_object())
+            if (const json::Value* cursor = reply.get_object().if_contains("next_cursor"); cursor && cursor->is_null())
+                reply.get_object().erase("next_cursor");
+        for (size_t most = longest_row_text; most >= shortest_row_text && json::print(reply).size() > bytes; most /= 4)
+            cut_texts(reply, most);
+        const size_t size = json::print(reply).size();
+        if (size <= bytes) return reply;
+        if (limit <= 1) {
+            fit(reply, bytes);
+            return reply;
+        }
+        const auto share = static_cast<double>(bytes) / static_cast<double>(size);
+        limit = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(limit) * share * 0.9));
+    }
+}
+
+void fit_rows(json::Value& reply, std::string_view name, const json::Array& rows, int64_t first, int64_t limit,
+              size_t bytes) {
+    json::Array shown;
+    size_t used = json::print(reply).size() + name.size() + 100;
+    const auto count = static_cast<int64_t>(rows.size());
+    int64_t at = std::min(first, count);
+    for (; at < count && static_cast<int64_t>(shown.size()) < limit; ++at) {
+        json::Value row = rows[static_cast<size_t>(at)];
+        size_t size = json::print(row).size();
+        for (size_t most = longest_row_text; most >= shortest_row_text && size > bytes / 4; most /= 4) {
+            cut_texts(row, most);
+            size = json::print(row).size();
+        }
+        if (used + size > bytes && !shown.empty()) break;
+        used += size + 1;
+        shown.push_back(std::move(row));
+    }
+    json::Object& object = reply.get_object();
+    object[name] = std::move(shown);
+    if (at < count) object["next_cursor"] = std::to_string(at);
+    fit(reply, bytes);
+}
+
+TextPart part_of(std::string_view text, size_t offset, size_t length) {
+    const auto is_inside = [&](size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    };
+    TextPart part;
+    part.offset = std::min(offset, text.size());
+    while (is_inside(part.offset)) ++part.offset;
+    size_t end = std::min(text.size(), part.offset + length);
+    while (end > part.offset && is_inside(end)) --end;
+    if (end == part.offset && end < text.size()) { // a part is at least a character
+        ++end;
+        while (is_inside(end)) ++end;
+    }
+    part.text = repair_utf8(text.substr(part.offset, end - part.offset));
+    if (end < text.size()) part.next = end;
+    return part;
+}
 
 void fit(json::Value& reply, size_t bytes) {
     for (size_t most = 8192; most >= 200 && json::print(reply).size() > bytes; most /= 4) cut_texts(reply, most);

@@ -1,10 +1,11 @@
 // The tools. Those that read call the routes of the HTTP API, so that rights, limits and meanings are the same.
 #include "api/core/in_path.h"
-#include "api/core/route.h"
 #include "api/mcp/dataset_tools.h"
 #include "api/mcp/issue_tools.h"
 #include "api/mcp/mcp.h"
 #include "api/mcp/reply.h"
+#include "api/mcp/route_call.h"
+#include "api/mcp/span_tools.h"
 #include "review/delivery/checks.h"
 #include "run/outputs/outputs.h"
 
@@ -14,72 +15,24 @@ namespace hone::api {
 
 namespace {
 
-constexpr size_t usual_bytes = 32 << 10;
-constexpr size_t most_bytes = 256 << 10;
-
-size_t budget_of(const std::optional<int64_t>& bytes) {
-    return static_cast<size_t>(std::clamp<int64_t>(bytes.value_or(usual_bytes), 1000, most_bytes));
-}
-
-// The project of a tool's call: the one it names, else the one the run is bound to.
-Result<std::string> project_of(const Call& call, const std::optional<std::string>& project) {
-    if (project) return *project;
-    if (!call.caller.bound_project.empty()) return call.caller.bound_project.text();
-    return invalid("project is missing; list_projects names them");
-}
-
-using PathParameters = std::map<std::string, std::string, std::less<>>;
-using QueryParameters = std::vector<std::pair<std::string_view, std::optional<std::string>>>;
-
-std::optional<std::string> text_of(const std::optional<Time>& time) {
-    return time ? std::optional(to_text(*time)) : std::nullopt;
-}
-
-// Calls a route as if the request had come to its own address, and returns its body.
-Result<json::Value> call_route(const Call& call, std::string_view method, std::string_view path, PathParameters in_path,
-                               const QueryParameters& query, const std::string& body = "") {
-    net::RequestHead head = call.head;
-    head.query.clear();
-    for (const auto& [name, value] : query)
-        if (value) head.query += (head.query.empty() ? "" : "&") + std::string(name) + "=" + percent_encode(*value);
-    const Call inner{head, call.caller, call.services, call.run_followers, std::move(in_path)};
-    for (const Route& route : routes()) {
-        if (route.method != method || route.path != path) continue;
-        const net::Response response = TRY(route.handle(inner, body));
-        return json::parse(response.body);
-    }
-    return internal("there is no route " + std::string(method) + " " + std::string(path));
-}
-
-// The same for a GET below a project.
-Result<json::Value> read_project(const Call& call, const std::optional<std::string>& project, std::string_view path,
-                                 const QueryParameters& query, PathParameters in_path = {}) {
-    in_path["project"] = TRY(project_of(call, project));
-    return call_route(call, "GET", path, std::move(in_path), query);
-}
-
-json::Value data_in(json::Value body) {
-    json::Value* const data = body.is_object() ? body.get_object().if_contains("data") : nullptr;
-    return data != nullptr ? std::move(*data) : json::Value(nullptr);
-}
-
-// A response body as a tool's reply.
-json::Value reply_of(json::Value body, size_t bytes) {
-    if (body.is_object())
-        if (const json::Value* cursor = body.get_object().if_contains("next_cursor"); cursor && cursor->is_null())
-            body.get_object().erase("next_cursor");
-    fit(body, bytes);
-    return body;
-}
-
 // --- reading -------------------------------------------------------------------------------------------------------
 
-struct NoArguments {
-    static constexpr std::tuple<> fields{};
+struct ListProjectsTool {
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr std::tuple fields{
+        Field{"limit", &ListProjectsTool::limit, "At most 200; 50 if not given."},
+        Field{"cursor", &ListProjectsTool::cursor, "next_cursor of the previous reply."},
+    };
 };
 
-Result<json::Value> list_projects_tool(const Call& call, const NoArguments&) {
-    return reply_of(TRY(call_route(call, "GET", "/v1/projects", {}, {})), usual_bytes);
+Result<json::Value> list_projects_tool(const Call& call, const ListProjectsTool& arguments) {
+    return fit_page(
+        [&](int64_t limit) -> Result<json::Value> {
+            const QueryParameters query{{"limit", std::to_string(limit)}, {"cursor", arguments.cursor}};
+            return call_route(call, "GET", "/v1/projects", {}, query);
+        },
+        std::clamp<int64_t>(arguments.limit.value_or(50), 1, 200), usual_bytes);
 }
 
 struct DescribeProject {
@@ -123,103 +76,6 @@ Result<json::Value> describe_project_tool(const Call& call, const DescribeProjec
     made["filter_example"] = "status = error and latency > 2s and output ~ \"refund\"";
     json::Value reply(std::move(made));
     fit(reply, usual_bytes);
-    return reply;
-}
-
-struct SearchSpans {
-    std::optional<std::string> project;
-    std::optional<std::string> filter;
-    std::optional<Time> after;
-    std::optional<Time> before;
-    std::optional<int64_t> limit;
-    std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
-        Field{"project", &SearchSpans::project, "Id or name; the run's own if not given."},
-        Field{"filter", &SearchSpans::filter, "status = error and latency > 2s and output ~ \"text\""},
-        Field{"after", &SearchSpans::after, "Started at or after this time (RFC 3339)."},
-        Field{"before", &SearchSpans::before, "Started before this time."},
-        Field{"limit", &SearchSpans::limit, "At most 200; 20 if not given."},
-        Field{"cursor", &SearchSpans::cursor, "next_cursor of the previous reply."},
-    };
-};
-
-Result<json::Value> search_spans_tool(const Call& call, const SearchSpans& arguments) {
-    const int64_t limit = std::clamp<int64_t>(arguments.limit.value_or(20), 1, 200);
-    const QueryParameters query{{"filter", arguments.filter},
-                                {"after", text_of(arguments.after)},
-                                {"before", text_of(arguments.before)},
-                                {"limit", std::to_string(limit)},
-                                {"cursor", arguments.cursor}};
-    return reply_of(TRY(read_project(call, arguments.project, "/v1/projects/{project}/span_rows", query)), most_bytes);
-}
-
-struct GetTrace {
-    std::optional<std::string> project;
-    std::string trace_id;
-    std::optional<int64_t> max_bytes;
-    static constexpr std::tuple fields{
-        Field{"project", &GetTrace::project, "Id or name; the run's own if not given."},
-        Field{"trace_id", &GetTrace::trace_id, "32 hexadecimal digits."},
-        Field{"max_bytes", &GetTrace::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
-    };
-};
-
-Result<json::Value> get_trace_tool(const Call& call, const GetTrace& arguments) {
-    const std::string_view path = "/v1/projects/{project}/traces/{trace}/skeleton";
-    json::Value skeleton =
-        data_in(TRY(read_project(call, arguments.project, path, {}, {{"trace", arguments.trace_id}})));
-    json::Object made;
-    made["span_count"] = static_cast<int64_t>(skeleton.at("spans").as_array().size());
-    made["spans"] = std::move(skeleton.at("spans"));
-    made["is_cut"] = skeleton.at("is_cut");
-    json::Value reply(std::move(made));
-    fit(reply, budget_of(arguments.max_bytes));
-    return reply;
-}
-
-struct GetSpan {
-    std::optional<std::string> project;
-    std::string trace_id;
-    std::string span_id;
-    std::optional<int64_t> max_bytes;
-    static constexpr std::tuple fields{
-        Field{"project", &GetSpan::project, "Id or name; the run's own if not given."},
-        Field{"trace_id", &GetSpan::trace_id, "32 hexadecimal digits."},
-        Field{"span_id", &GetSpan::span_id, "16 hexadecimal digits."},
-        Field{"max_bytes", &GetSpan::max_bytes,
-              "Size of the reply, up to 262144; 32768 if not given. Long texts are cut first."},
-    };
-};
-
-Result<json::Value> get_span_tool(const Call& call, const GetSpan& arguments) {
-    const std::string_view path = "/v1/projects/{project}/traces/{trace}/spans/{span}";
-    const PathParameters names{{"trace", arguments.trace_id}, {"span", arguments.span_id}};
-    return reply_of(TRY(read_project(call, arguments.project, path, {}, names)), budget_of(arguments.max_bytes));
-}
-
-struct QuerySql {
-    std::optional<std::string> project;
-    std::string sql;
-    std::optional<int64_t> limit;
-    std::optional<int64_t> max_bytes;
-    static constexpr std::tuple fields{
-        Field{"project", &QuerySql::project, "Id or name; the run's own if not given."},
-        Field{"sql", &QuerySql::sql,
-              "One SELECT (ClickHouse's dialect) over the tables spans, evals, traces, chat_sessions, logs and "
-              "metric_points."},
-        Field{"limit", &QuerySql::limit, "Rows, at most 10000; 200 if not given."},
-        Field{"max_bytes", &QuerySql::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
-    };
-};
-
-Result<json::Value> query_sql_tool(const Call& call, const QuerySql& arguments) {
-    const std::string project = TRY(project_of(call, arguments.project));
-    const json::Object body{{"project", project},
-                            {"sql", arguments.sql},
-                            {"limit", std::clamp<int64_t>(arguments.limit.value_or(200), 1, 10'000)}};
-    json::Value reply = TRY(call_route(call, "POST", "/v1/sql", {}, {}, json::print(body)));
-    if (reply.is_object()) reply.get_object().erase("statistics");
-    fit(reply, budget_of(arguments.max_bytes));
     return reply;
 }
 
@@ -276,23 +132,24 @@ Result<json::Value> list_evals_tool(const Call& call, const ListEvals& arguments
     request.project = project.id.text();
     if (arguments.target_id) request.target_ids = {*arguments.target_id};
     if (arguments.name) request.names = {*arguments.name};
-    request.limit = static_cast<size_t>(std::clamp<int64_t>(arguments.limit.value_or(50), 1, 200));
     request.cursor = arguments.cursor.value_or("");
-    const telemetry::EvalPage page = TRY(call.services.spans.evals.list(request));
-    json::Array rows;
-    for (const telemetry::Eval& eval : page.evals)
-        rows.push_back(json::Object{{"target", name_of(eval.target)},
-                                    {"target_id", eval.target_id},
-                                    {"name", eval.name},
-                                    {"label", eval.label},
-                                    {"score", json::to_value(eval.score)},
-                                    {"explanation", eval.explanation},
-                                    {"by", name_of(eval.kind)}});
-    json::Object made{{"data", std::move(rows)}};
-    if (!page.next_cursor.empty()) made["next_cursor"] = page.next_cursor;
-    json::Value reply(std::move(made));
-    fit(reply, most_bytes);
-    return reply;
+    const auto fetch = [&](int64_t limit) -> Result<json::Value> {
+        request.limit = static_cast<size_t>(limit);
+        const telemetry::EvalPage page = TRY(call.services.spans.evals.list(request));
+        json::Array rows;
+        for (const telemetry::Eval& eval : page.evals)
+            rows.push_back(json::Object{{"target", name_of(eval.target)},
+                                        {"target_id", eval.target_id},
+                                        {"name", eval.name},
+                                        {"label", eval.label},
+                                        {"score", json::to_value(eval.score)},
+                                        {"explanation", eval.explanation},
+                                        {"by", name_of(eval.kind)}});
+        json::Object made{{"data", std::move(rows)}};
+        if (!page.next_cursor.empty()) made["next_cursor"] = page.next_cursor;
+        return json::Value(std::move(made));
+    };
+    return fit_page(fetch, std::clamp<int64_t>(arguments.limit.value_or(50), 1, 200), most_bytes);
 }
 
 struct GetChecks {
@@ -418,9 +275,9 @@ struct ToolArguments<Result<json::Value> (*)(const Call&, const Arguments&)> {
 };
 
 template <auto work>
-McpTool tool(std::string_view name, std::string_view description, bool for_runs_only = false) {
+McpTool tool(std::string_view name, std::string_view description, ToolUser user = ToolUser::anyone) {
     using Arguments = typename ToolArguments<decltype(work)>::type;
-    return {name, description, for_runs_only, [] { return json::schema<Arguments>(); },
+    return {name, description, user, [] { return json::schema<Arguments>(); },
             [](const Call& call, const json::Value& arguments) -> Result<json::Value> {
                 return work(call, TRY(json::from_value<Arguments>(arguments)));
             }};
@@ -435,10 +292,12 @@ std::span<const McpTool> mcp_tools() {
                                                         "kinds, names, models, attribute keys, filter fields."),
         tool<search_spans_tool>("search_spans", "Spans that match a filter, newest first, without their texts."),
         tool<get_trace_tool>("get_trace", "All spans of a trace as a tree, without their texts."),
-        tool<get_span_tool>("get_span", "Everything about one span: input, output, messages, attributes."),
+        tool<get_span_tool>("get_span", "Everything about one span: input, output, messages, attributes. Long texts "
+                                        "can be read in parts with path and offset."),
         tool<query_sql_tool>("query_sql", "Read-only SQL over the spans and evals of a project."),
         tool<get_series_tool>("get_series", "Numbers over time: volume, errors, latency, tokens, cost; grouped."),
         tool<list_evals_tool>("list_evals", "Labels and scores that people, models and code gave."),
+        tool<add_evals_tool>("add_evals", "Label or score spans, traces or chat sessions.", ToolUser::others),
         tool<list_issues_tool>("list_issues", "Recurring problems of a project, highest ranked first."),
         tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
         tool<report_issue_tool>("report_issue",
@@ -448,12 +307,17 @@ std::span<const McpTool> mcp_tools() {
         tool<propose_examples_tool>("propose_examples",
                                     "Propose examples for a dataset; a person accepts or rejects them."),
         tool<run_evaluator_tool>("run_evaluator", "Run an evaluator of code on a few documents; stores nothing."),
-        tool<get_checks_tool>(
-            "get_checks", "Checks of the forge on the run's pull requests; with a check, the end of its log.", true),
-        tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.", true),
-        tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", true),
-        tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", true),
-        tool<save_file_tool>("save_file", "Save a file for review: a chart, a table, a script.", true),
+        tool<get_checks_tool>("get_checks",
+                              "Checks of the forge on the run's pull requests; with a check, the end of its log.",
+                              ToolUser::runs),
+        tool<report_verdict_tool>("report_verdict",
+                                  "Report the verdict about the document that this run evaluates; once.",
+                                  ToolUser::runs),
+        tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.",
+                                 ToolUser::runs),
+        tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", ToolUser::runs),
+        tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", ToolUser::runs),
+        tool<save_file_tool>("save_file", "Save a file for review: a chart, a table, a script.", ToolUser::runs),
     };
     return tools;
 }

@@ -79,14 +79,12 @@ Gateway::RunState::credential(AttachedRun& attached, const std::string& secret_i
     return opened;
 }
 
-bool Gateway::RunState::is_noted(const std::string& use) {
-    const Lock lock(m_mutex);
-    return m_noted.contains(use);
-}
-
-void Gateway::RunState::note(const std::string& use) {
-    const Lock lock(m_mutex);
+Result<> Gateway::RunState::note_once(const std::string& use, const std::function<Result<>()>& record) {
+    const Lock lock(m_noting);
+    if (m_noted.contains(use)) return {};
+    TRY(record());
     m_noted.insert(use);
+    return {};
 }
 
 void Gateway::RunState::stop_for_budget(BudgetScope scope, const std::string& message) {

@@ -650,6 +650,7 @@ TEST_CASE("calls in parallel exceed a budget by at most one call") {
     CHECK(passed == 6); // 6 * 1700 = 10200
     CHECK(stage.recorded().total() < 10'000 + 1700);
     CHECK(model.get("/_count").at("requests").as_int64() == passed);
+    CHECK(stage.decisions->all.size() == 1); // the use of the secret is recorded once, whichever call was first
 }
 
 TEST_CASE("a chat stream is counted although the client did not ask, and the client sees no difference") {

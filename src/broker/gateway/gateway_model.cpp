@@ -268,7 +268,6 @@ Result<std::string> ModelExchange::prepare_head(const RequestHead& head, const s
 // Each call has its row and its span; the audit log records once per run which secret is sent where.
 Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
     const std::string use = endpoint.skill_id + " " + endpoint.secret_id + " " + m_idle_key;
-    if (m_run.is_noted(use)) return {};
     Decision decision;
     decision.time = m_call.started;
     decision.run_id = m_attached.run_id();
@@ -280,9 +279,7 @@ Result<> ModelExchange::note_use(const skill::ModelEndpoint& endpoint) {
     decision.rule = "model skill " + endpoint.skill_id;
     decision.reason = "model calls of this run";
     if (!endpoint.secret_name.empty()) decision.secret_names.push_back(endpoint.secret_name);
-    TRY(m_attached.decided(decision));
-    m_run.note(use);
-    return {};
+    return m_run.note_once(use, [&] { return m_attached.decided(decision); });
 }
 
 Result<ResponseHead> ModelExchange::reach(const RequestHead& head, const skill::ModelEndpoint& endpoint,

@@ -9,6 +9,7 @@
 #include "broker/gateway/model_request.h"
 #include "broker/spending/usage_filter.h"
 
+#include <functional>
 #include <list>
 #include <set>
 
@@ -34,9 +35,8 @@ struct Gateway::RunState {
     // started with.
     Result<std::shared_ptr<const GatewayCredential>> credential(AttachedRun& attached, const std::string& secret_id,
                                                                 Duration lifetime);
-    // Which uses of secrets are in the audit log already.
-    bool is_noted(const std::string& use);
-    void note(const std::string& use);
+    // Records a use of a secret in the audit log the first time; calls at the same time wait for it.
+    Result<> note_once(const std::string& use, const std::function<Result<>()>& record);
     // Notifies the run, once, that its budget is used up.
     void stop_for_budget(BudgetScope scope, const std::string& message);
 
@@ -54,10 +54,11 @@ private:
     };
     static constexpr size_t most_idle = 16;
 
+    Mutex m_noting;
+    std::set<std::string> m_noted GUARDED_BY(m_noting);
     Mutex m_mutex;
     std::list<Idle> m_idle GUARDED_BY(m_mutex);
     std::map<std::string, Opened> m_opened GUARDED_BY(m_mutex);
-    std::set<std::string> m_noted GUARDED_BY(m_mutex);
     bool m_stopped GUARDED_BY(m_mutex) = false;
 };
 

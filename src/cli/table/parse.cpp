@@ -102,7 +102,17 @@ private:
             take_argument(word);
     }
 
-    void take_command_word(const std::string& word) {
+    // "skills" is the group "skill".
+    std::string group_of(const std::string& word) const {
+        if (!m_parsed.path.empty() || !word.ends_with('s') || m_tree.find_group(word) != nullptr ||
+            m_tree.find(word) != nullptr)
+            return word;
+        const std::string singular = word.substr(0, word.size() - 1);
+        return m_tree.find_group(singular) != nullptr ? singular : word;
+    }
+
+    void take_command_word(const std::string& given) {
+        const std::string word = group_of(given);
         const std::string path = m_parsed.path.empty() ? word : m_parsed.path + " " + word;
         m_parsed.command = m_tree.find(path);
         if (m_parsed.command != nullptr || (m_parsed.path.empty() && m_tree.find_group(word) != nullptr)) {

@@ -51,6 +51,7 @@ TEST_CASE("two dashes end the options") {
 
 TEST_CASE("what is wrong is named, with a suggestion when one is near") {
     CHECK(problem_of({"projct"}) == "unknown command \"projct\"; did you mean project?");
+    CHECK(problem_of({"projects", "lst"}) == "unknown command \"project lst\"; did you mean list?");
     CHECK(problem_of({"proj"}) == "unknown command \"proj\"; did you mean project?");
     CHECK(problem_of({"project", "lst"}) == "unknown command \"project lst\"; did you mean list?");
     CHECK(problem_of({"zzzzzz"}) == "unknown command \"zzzzzz\"");

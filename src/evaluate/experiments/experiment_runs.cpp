@@ -60,8 +60,8 @@ Result<ExperimentRunId> Experiments::add_run(const Caller& caller, ExperimentRun
             made, of.id, run.example_id, run.repetition, run.output, run.error, run.trace_id, run.started_at,
             run.ended_at, now));
         if (stored.empty())
-            return conflict(
-                fmt::format("repetition {} of example {} has a run already", run.repetition, run.example_id.text()));
+            return conflict(fmt::format("a run of repetition {} of example {} already exists with a successful result",
+                                        run.repetition, run.example_id.text()));
         const auto id = stored.front().id<ExperimentRunTag>(0);
         // Evals of the failed run that this one replaces.
         if (id != made) TRY(transaction.execute("DELETE FROM experiment_evals WHERE run_id = ?", id));

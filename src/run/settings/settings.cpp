@@ -4,6 +4,7 @@
 #include "forge/setup/plan.h"
 #include "harness/catalog.h"
 #include "review/branch/secret_forms.h"
+#include "run/harness_store.h"
 
 #include <fmt/format.h>
 
@@ -136,6 +137,10 @@ Result<> validate(const Settings& settings) {
             names += (names.empty() ? "" : ", ") + std::string(known.name);
         return invalid("harness must be one of " + names);
     }
+    if (!settings.harness_version.value.empty() &&
+        (harness->package.empty() || !is_harness_version(*settings.harness_version)))
+        return invalid(harness->package.empty() ? "harness_version belongs to harnesses that are installed"
+                                                : "harness_version is not a version");
     if (!harness->protocols.empty() && settings.model.value.empty())
         return invalid(fmt::format("harness {} needs a model: its name, as the provider of the model skill has it",
                                    harness->name));

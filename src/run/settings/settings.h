@@ -128,6 +128,7 @@ struct Budget {
 
 struct Settings {
     std::string harness;
+    Defaulted<std::string> harness_version;
     Defaulted<std::string> model;
     Defaulted<std::vector<std::string>> command;
     Defaulted<std::string> system_prompt;
@@ -139,7 +140,10 @@ struct Settings {
     Defaulted<Budget> budget;
     Defaulted<broker::Capture> capture = broker::Capture::full;
     static constexpr std::tuple fields{
-        Field{"harness", &Settings::harness, "claude-code, codex, opencode, gemini, qwen, command or playbook."},
+        Field{"harness", &Settings::harness,
+              "claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
+        Field{"harness_version", &Settings::harness_version,
+              "Installed version of the harness's program; empty: the one that was installed last."},
         Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
         Field{"command", &Settings::command, "Program and arguments of the harness `command`, or name of a playbook."},
         Field{"system_prompt", &Settings::system_prompt,

@@ -225,6 +225,7 @@ std::optional<RunEnd> Conversation::handle_commands() {
 
 void Conversation::interrupt() {
     harness::Output output;
+    m_interrupted = true;
     m_run.driver->interrupt(output);
     const bool has_message = !output.input.empty();
     (void)apply(std::move(output), m_offset);
@@ -265,7 +266,9 @@ std::optional<RunEnd> Conversation::finish_turn() {
     }
     if (m_run.state() == State::running && m_run.record.run.turns > 0 && m_run.harness->live_follow_up) {
         if (m_run.record.run.origin == Origin::session) {
-            if (!m_run.move(State::waiting, "Waiting for a follow-up.").ok()) return std::nullopt;
+            const bool interrupted = std::exchange(m_interrupted, false);
+            const std::string reason = m_run.driver->succeeded() || interrupted ? "" : "the last turn failed";
+            if (!m_run.move(State::waiting, "Waiting for a follow-up.", reason).ok()) return std::nullopt;
             m_waiting_since = now;
             m_run.count_usage();
         } else {

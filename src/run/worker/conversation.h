@@ -59,7 +59,8 @@ private:
     bool m_close_input = false;
     std::string m_errors;
     std::string m_result;
-    std::string m_crash; // how the harness ended in the middle of a turn
+    std::string m_crash;        // how the harness ended in the middle of a turn
+    bool m_interrupted = false; // a person ended the turn: it has not failed by itself
     Duration m_waiting_since{};
     Duration m_commands_read_at{};
     Duration m_usage_counted_at{};

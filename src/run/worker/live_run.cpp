@@ -100,8 +100,8 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
     return RunEnd{State::failed, done.error().message};
 }
 
-Result<> LiveRun::move(State to, const std::string& text) {
-    TRY(services.store.move(id, m_state, to, "", text));
+Result<> LiveRun::move(State to, const std::string& text, const std::string& reason) {
+    TRY(services.store.move(id, m_state, to, reason, text));
     m_state = to;
     return {};
 }

@@ -46,7 +46,8 @@ public:
     std::optional<RunEnd> run_step(std::string_view name, const std::function<Result<>()>& step);
 
     // A legal move from the present state, with its event.
-    Result<> move(State to, const std::string& text);
+    // `reason` is shown with the state.
+    Result<> move(State to, const std::string& text, const std::string& reason = "");
     // The harness runs as this command of the sandbox: the run moves to `running`, unless it is.
     Result<> harness_started(int64_t command);
     State state() const { return m_state; }

@@ -5,6 +5,7 @@
 #include "run/build_network.h"
 #include "run/worker/clone.h"
 #include "run/worker/harness_setup.h"
+#include "run/worker/worker_context.h"
 #include "sandbox/image/layer.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/image/volume.h"
@@ -84,6 +85,7 @@ Result<> Preparation::provision() {
     harness::Setup setup = TRY(make_harness_setup(m_run));
     TRY(mount_harness(spec));
     setup.skills = TRY(write_skills());
+    setup.context += describe_reach(m_run.settings(), m_run.grant, setup.skills);
     const auto& trigger = m_run.record.manifest.trigger;
     if (trigger) TRY(fill_file(m_run.folder() + std::string(trigger_file), json::print_pretty(*trigger)));
     // An earlier sandbox ended before there was a conversation to resume: the new one gets every input again.
@@ -155,7 +157,10 @@ Result<> Preparation::mount_harness(sandbox::SandboxSpec& spec) {
     if (m_run.settings().harness == "playbook")
         spec.mounts.value.push_back({m_run.services.playbooks, "/opt/playbooks", true});
     if (m_run.harness->package.empty()) return {};
-    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name));
+    std::string version = *m_run.settings().harness_version;
+    if (const auto& pins = m_run.record.manifest.pins; pins && !pins->harness_version.value.empty())
+        version = *pins->harness_version;
+    const InstalledHarness installed = TRY(m_run.services.harnesses.find(m_run.harness->name, version));
     m_run.record.manifest.harness_version = installed.version;
     spec.mounts.value.push_back({m_run.services.harnesses.directory(installed), std::string(harness_mount), true});
     return {};

@@ -1,11 +1,25 @@
 #include "server/adapters/monitor_adapters.h"
 
 #include "base/text.h"
+#include "monitor/sql_value.h"
+#include "telemetry/guard/sql_guard.h"
 
 namespace hone::server {
 
 Result<std::vector<telemetry::SeriesPoint>> StoreSeries::series(const telemetry::Series& request) {
     return TRY(m_telemetry.store())->series(request);
+}
+
+Result<std::optional<double>> StoreSeries::number(const access::ProjectId& project, const std::string& sql) {
+    TRY(m_telemetry.store());
+    telemetry::SqlRequest request;
+    request.project = project.text();
+    request.sql = sql;
+    request.most_rows = 2;
+    request.most_bytes = 64 << 10;
+    request.most_memory = monitor::sql_memory;
+    request.deadline = monitor::sql_deadline;
+    return monitor::number_in_result(TRY(telemetry::SqlGuard(m_telemetry.engine()).run(request)));
 }
 
 Result<> AutomationTrigger::monitor_triggered(const monitor::Transition& transition) {

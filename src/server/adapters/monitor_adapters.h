@@ -13,6 +13,7 @@ class StoreSeries final : public monitor::SeriesSource {
 public:
     explicit StoreSeries(telemetry::Telemetry& telemetry) : m_telemetry(telemetry) {}
     Result<std::vector<telemetry::SeriesPoint>> series(const telemetry::Series& request) override;
+    Result<std::optional<double>> number(const access::ProjectId& project, const std::string& sql) override;
 
 private:
     telemetry::Telemetry& m_telemetry;

@@ -3,6 +3,9 @@
 #include "base/log.h"
 #include "crypto/seal.h"
 #include "run/settings/secret_env.h"
+#include "skill/instructions.h"
+
+#include <algorithm>
 
 namespace hone::server {
 
@@ -43,14 +46,22 @@ Result<std::vector<broker::ForgeHost>> VaultWorkerSkills::forges(const access::S
 Result<std::vector<run::SkillFolder>> VaultWorkerSkills::folders(const access::SpaceId& space,
                                                                  const std::vector<std::string>& skills) {
     std::vector<run::SkillFolder> folders;
+    std::vector<skill::Instructions> built_in{skill::trace_instructions()};
     for (const std::string& id : skills) {
         const skill::Skill found = TRY(m_skills.find(access::Caller::system(), space, id));
+        if (const auto taught = skill::built_in_instructions(found.type)) built_in.push_back(*taught);
         if (!found.folder) continue;
         run::SkillFolder folder;
         folder.name = found.folder->name;
         for (const skill::FolderFile& file : TRY(m_skills.folder_files(found.folder->hash)))
             folder.files.push_back({file.path, file.content, file.executable});
         folders.push_back(std::move(folder));
+    }
+    // A team's own folder of that name wins.
+    for (const skill::Instructions& taught : built_in) {
+        const auto has_name = [&](const run::SkillFolder& folder) { return folder.name == taught.name; };
+        if (std::none_of(folders.begin(), folders.end(), has_name))
+            folders.push_back({std::string(taught.name), {{"SKILL.md", std::string(taught.text), false}}});
     }
     return folders;
 }

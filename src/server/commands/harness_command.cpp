@@ -1,4 +1,5 @@
-// `hone harness install|list|rm`: programs of coding agents on this machine, for workers. Works without a server.
+// `hone harness install|upgrade|list|rm`: programs of coding agents on this machine, for workers. Works without a
+// server.
 #include "base/file.h"
 #include "base/path.h"
 #include "config/config.h"
@@ -20,10 +21,17 @@ namespace {
 
 constexpr std::string_view usage =
     "Usage: hone harness install NAME[@VERSION] [--from FILE.tgz|FOLDER] [--data-dir DIR] [--json]\n"
+    "       hone harness upgrade [NAME] [--check] [--data-dir DIR] [--json]\n"
     "       hone harness list [--data-dir DIR] [--json]\n"
     "       hone harness rm NAME@VERSION [--data-dir DIR]\n\n"
     "Coding agents that workers run, installed once from npm (or from tarballs, for machines without a network) and\n"
-    "mounted read-only into sandboxes. Names: claude-code, codex, opencode, gemini, qwen.\n"
+    "mounted read-only into sandboxes. Names: claude-code, codex, opencode, gemini, qwen,\n"
+    "copilot.\n"
+    "upgrade installs the newest version of NAME, or of everything that is installed, beside the others; runs use the "
+    "one\n"
+    "that was installed last, unless their preset pins a version. --check only prints what the newest version is. "
+    "Sessions\n"
+    "that run keep their version. rm removes versions that are no longer needed.\n"
     "Install scripts and the program itself run only in a sandbox without network, with no variable of this shell.\n";
 
 struct Wanted {
@@ -34,6 +42,7 @@ struct Wanted {
     std::string data_dir;
     bool as_json = false;
     bool help = false;
+    bool check = false;
 };
 
 Result<Wanted> read_arguments(int argc, char** argv) {
@@ -46,6 +55,8 @@ Result<Wanted> read_arguments(int argc, char** argv) {
             wanted.help = true;
         else if (argument == "--json")
             wanted.as_json = true;
+        else if (argument == "--check")
+            wanted.check = true;
         else if (argument == "--data-dir" && has_value)
             wanted.data_dir = argv[++i];
         else if (argument == "--from" && has_value)
@@ -84,6 +95,48 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
     return {};
 }
 
+struct Upgrade {
+    std::string name;
+    std::string installed;
+    std::string newest;
+    bool upgraded = false;
+    static constexpr std::tuple fields{
+        Field{"name", &Upgrade::name, "Harness."},
+        Field{"installed", &Upgrade::installed, "Version that runs used before."},
+        Field{"newest", &Upgrade::newest, "Newest version in the registry."},
+        Field{"upgraded", &Upgrade::upgraded, "It was installed now."},
+    };
+};
+
+Result<> upgrade(const run::HarnessStore& store, const std::string& data_directory, const Wanted& wanted,
+                 const Clock& clock, const std::function<void(const std::string&)>& note) {
+    std::vector<Upgrade> done;
+    const auto installed = TRY(store.list());
+    for (const harness::Harness& known : harness::catalog()) {
+        const auto is_it = [&](const run::InstalledHarness& one) { return one.name == known.name; };
+        const auto current = std::find_if(installed.begin(), installed.end(), is_it);
+        if (current == installed.end() || (!wanted.name.empty() && wanted.name != known.name)) continue;
+        const std::string newest = TRY(store.check_newest(std::string(known.name), clock));
+        Upgrade one{std::string(known.name), current->version, newest};
+        const bool has_it = std::any_of(installed.begin(), installed.end(), [&](const run::InstalledHarness& other) {
+            return other.name == known.name && other.version == one.newest;
+        });
+        note(one.name + " " + one.installed + (has_it ? ", which is the newest" : ", newest " + one.newest));
+        if (!has_it && !wanted.check) {
+            const auto provider =
+                TRY(sandbox::open_local_provider({data_directory, {}, sandbox::SpawnerKind::executed, 0}));
+            TRY(store.install(*provider, one.name, one.newest, "", clock, note));
+            one.upgraded = true;
+        }
+        done.push_back(std::move(one));
+    }
+    if (done.empty())
+        return not_found(wanted.name.empty() ? "an installed harness (hone harness install NAME installs one)"
+                                             : "the installed harness " + wanted.name);
+    if (wanted.as_json) std::printf("%s\n", json::write(done).c_str());
+    return {};
+}
+
 Result<> carry_out(Wanted wanted) {
     if (wanted.data_dir.empty() && file_exists(config::Config().data_dir)) wanted.data_dir = config::Config().data_dir;
     if (wanted.data_dir.empty())
@@ -96,12 +149,13 @@ Result<> carry_out(Wanted wanted) {
         if (!wanted.as_json) std::fprintf(stderr, "removed\n");
         return {};
     }
-    if (wanted.verb != "install" || wanted.name.empty())
-        return invalid("a command is missing: install, list or rm (--help explains)");
     const SystemClock clock;
     const auto note = [&](const std::string& line) {
         if (!wanted.as_json) std::fprintf(stderr, "%s\n", line.c_str());
     };
+    if (wanted.verb == "upgrade") return upgrade(store, data_directory, wanted, clock, note);
+    if (wanted.verb != "install" || wanted.name.empty())
+        return invalid("a command is missing: install, upgrade, list or rm (--help explains)");
     const auto provider = TRY(sandbox::open_local_provider({data_directory, {}, sandbox::SpawnerKind::executed, 0}));
     const auto made = TRY(store.install(*provider, wanted.name, wanted.version, wanted.source, clock, note));
     if (wanted.as_json) std::printf("%s\n", json::write(made).c_str());

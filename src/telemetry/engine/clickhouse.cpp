@@ -239,6 +239,12 @@ Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Re
     return {};
 }
 
+Result<> ClickHouse::insert_selected(const ClickHouseQuery& query) {
+    await_replacements();
+    TRY(send(query, nullptr, {}));
+    return {};
+}
+
 Result<> ClickHouse::insert(const std::string& table, std::string rows, Duration deadline) {
     return insert_from(table, rows, deadline);
 }

@@ -64,6 +64,8 @@ public:
     Result<std::string> query(const ClickHouseQuery& query);
     // Piece by piece as it comes; only for formats whose rows stand alone.
     Result<> stream(const ClickHouseQuery& query, const std::function<Result<>(std::string_view)>& take);
+    // INSERT … SELECT: sent once, whatever is replaced meanwhile. Returns when the rows are on disk.
+    Result<> insert_selected(const ClickHouseQuery& query);
     // Rows in RowBinary. Returns when they are on disk.
     Result<> insert(const std::string& table, std::string rows, Duration deadline);
     // The same without a copy; `rows` is unchanged when it returns. `indexes_texts_later`: merges build the indexes of

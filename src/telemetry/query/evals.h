@@ -49,12 +49,29 @@ struct DeleteEvals {
     bool all = false;
 };
 
+// Evals that the engine makes itself: one for each span that a query selects. No row leaves the engine.
+struct SelectedEvals {
+    ClickHouseQuery spans{""}; // SELECT span_id, is_match … WHERE project = {project:String} …; its values are bound
+    Eval match;                // of spans that match: everything but target, id and times
+    std::optional<std::pair<std::string, std::optional<double>>>
+        other{};          // label and score of the others; none: no eval
+    int64_t after_ns = 0; // evals that are older are not looked for: their spans are not among the selected ones
+};
+struct SelectedCount {
+    int64_t written = 0;
+    int64_t matched = 0; // of these
+};
+
 class Evals {
 public:
     Evals(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
 
     // Fills in id and times. At most 100,000 in one call.
     Result<std::vector<Eval>> upsert(std::vector<Eval> evals);
+    // Of the selected spans that have none of this name and identifier. First the history, then the current ones out of
+    // it: what a crash left between both is completed by the next call, and nothing is doubled. One call at a time for
+    // a name and identifier.
+    Result<SelectedCount> write_selected(const SelectedEvals& selected);
     Result<EvalPage> list(const ListEvals& request);
     // Every version of the evals of one target, oldest first.
     Result<std::vector<Eval>> history(const std::string& project, EvalTarget target, const std::string& target_id);
@@ -65,6 +82,7 @@ public:
 private:
     Result<> fill_created(std::vector<Eval>& evals);
     Result<> write(const std::vector<Eval>& evals);
+    int64_t take_versions(int64_t count); // the first of them
 
     ClickHouse& m_engine;
     const Clock& m_clock;

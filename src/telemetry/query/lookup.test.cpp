@@ -140,6 +140,24 @@ TEST_CASE("traces are listed by their own start or latency, with all their token
     wanted.cursor = page.next_cursor;
     CHECK(good(lists.traces(wanted)).traces.back().trace_id == hex_number(9, 32));
 
+    ListTraceTotals quick;
+    quick.project = "project_totals";
+    quick.least_latency_ns = 6 * millisecond;
+    quick.most_latency_ns = 8 * millisecond;
+    quick.limit = 2;
+    page = good(lists.traces(quick));
+    REQUIRE(page.traces.size() == 2);
+    CHECK(page.traces.front().trace_id == hex_number(4, 32));
+    quick.cursor = page.next_cursor;
+    page = good(lists.traces(quick));
+    REQUIRE(page.traces.size() == 1);
+    CHECK(page.traces.front().trace_id == hex_number(2, 32));
+    quick.cursor.clear();
+    quick.has_error = true;
+    CHECK(good(lists.traces(quick)).traces.empty());
+    quick.has_error = false;
+    CHECK(good(lists.traces(quick)).traces.size() == 2);
+
     // A trace that began earlier is not one of the window, though a span of it is.
     ListTraceTotals window;
     window.project = "project_totals";

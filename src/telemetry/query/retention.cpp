@@ -2,6 +2,7 @@
 
 #include "telemetry/engine/project_views.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/query/kept_traces.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ uint64_t read_count(std::string_view bytes) {
 std::string kept_by_people(std::string_view target, std::string_view id) {
     return "(SELECT project, " + std::string(id) +
            " FROM (SELECT project, target_id FROM hone.evals FINAL WHERE target = '" + std::string(target) +
-           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT 100000 BY project))";
+           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT " + std::to_string(most_kept_by_people) +
+           " BY project))";
 }
 
 std::string not_kept_by_people() {

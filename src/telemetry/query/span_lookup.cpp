@@ -177,6 +177,38 @@ Result<std::vector<TraceMatch>> SpanLookup::match_traces(const std::string& proj
     return all;
 }
 
+Result<std::vector<PromptUse>> SpanLookup::prompt_uses(const std::vector<std::string>& projects,
+                                                       const std::vector<std::string>& versions, int64_t since_ns,
+                                                       int64_t limit) {
+    std::vector<PromptUse> uses;
+    if (projects.empty() || versions.empty()) return uses;
+    const std::string named = "attribute_index['prompt.id']",
+                      templated = "attribute_index['llm.prompt_template.version']";
+    const std::string is_use = named + " IN {ids:Array(String)}";
+    ClickHouseQuery query(with_projects(
+        "SELECT toString(project) AS place, toString(trace_id), if(" + is_use + ", " + named + ", " + templated +
+            ") AS version, argMax(name, start_ns), count(), max(start_ns) AS last FROM "
+            "hone.spans WHERE project IN {projects} AND start_ns >= {since:Int64} AND (" +
+            is_use + " OR " + templated +
+            " IN {ids:Array(String)}) GROUP BY place, trace_id, version ORDER BY last "
+            "DESC LIMIT " +
+            std::to_string(limit) + " FORMAT RowBinary",
+        projects));
+    query.bind("ids", versions).bind("since", since_ns).set("max_query_size", "100000000");
+    query.deadline = patience;
+    const std::string bytes = TRY(m_engine.query(query));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        PromptUse& use = uses.emplace_back();
+        use.project = reader.text();
+        use.trace_id = reader.text();
+        use.version = reader.text();
+        use.name = reader.text();
+        use.spans = static_cast<int64_t>(reader.number<uint64_t>());
+        use.last_ns = reader.number<int64_t>();
+    }
+    return uses;
+}
+
 Result<std::vector<std::string>> SpanLookup::traces_of_sessions(const std::string& project,
                                                                 const std::vector<std::string>& names) {
     std::vector<std::string> traces;

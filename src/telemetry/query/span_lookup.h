@@ -31,6 +31,16 @@ struct TraceMatch {
     int64_t matched = 0;
 };
 
+// The spans of a trace that name one version of a prompt in `prompt.id` or `llm.prompt_template.version`.
+struct PromptUse {
+    std::string project;
+    std::string trace_id;
+    std::string version; // as the spans name it
+    std::string name;    // of the newest of these spans
+    int64_t spans = 0;
+    int64_t last_ns = 0; // when that one began
+};
+
 class SpanLookup {
 public:
     explicit SpanLookup(ClickHouse& engine) : m_engine(engine) {}
@@ -56,6 +66,11 @@ public:
     // language.
     Result<std::vector<TraceMatch>> match_traces(const std::string& project, const std::vector<std::string>& trace_ids,
                                                  const std::string& filter, const std::string& condition);
+
+    // Newest first, of spans that began at `since_ns` or later. `versions`: every name of every version.
+    Result<std::vector<PromptUse>> prompt_uses(const std::vector<std::string>& projects,
+                                               const std::vector<std::string>& versions, int64_t since_ns,
+                                               int64_t limit);
 
 private:
     Result<std::vector<SpanTexts>> texts(const std::string& project, const std::string& condition,

@@ -15,10 +15,10 @@ constexpr size_t most_traces_of_sessions = 100'000;
 constexpr std::string_view totals = "min(start_ns) AS first, max(start_ns + duration_ns) AS last, sum(input_tokens + "
                                     "cache_read_tokens + cache_write_tokens), sum(output_tokens + reasoning_tokens)";
 
-// HAVING and ORDER BY for pages sorted by (number, id).
+// HAVING and ORDER BY for pages sorted by (number, id); `narrower` begins with AND.
 Result<std::string> sorted(ClickHouseQuery& query, const std::string& number, const std::string& id, bool ascending,
-                           const std::string& cursor) {
-    std::string sql;
+                           const std::string& cursor, const std::string& narrower = {}) {
+    std::string sql = narrower.empty() ? "" : " HAVING 1";
     if (!cursor.empty()) {
         const Cursor place = TRY(decode_cursor(cursor));
         query.bind("place", place.number).bind("place_id", place.id);
@@ -27,7 +27,7 @@ Result<std::string> sorted(ClickHouseQuery& query, const std::string& number, co
               "{place_id:String}))";
     }
     const std::string order = ascending ? " ASC" : " DESC";
-    return sql + " ORDER BY " + number + order + ", " + id + order;
+    return sql + narrower + " ORDER BY " + number + order + ", " + id + order;
 }
 
 TraceTotals read_totals(BinaryReader& reader) {
@@ -58,7 +58,14 @@ Result<TraceTotalsPage> TraceList::traces(const ListTraceTotals& request) {
                  "IN {sessions:Array(String)})";
     }
     const std::string number = request.by_latency ? "(last - first)" : "first";
-    const std::string order = TRY(sorted(query, number, "trace_id", request.ascending, request.cursor));
+    std::string narrower;
+    if (request.has_error)
+        narrower += std::string(" AND countIf(status = 'error') ") + (*request.has_error ? "> 0" : "= 0");
+    if (request.least_latency_ns > 0 || request.most_latency_ns < INT64_MAX) {
+        query.bind("least", request.least_latency_ns).bind("most", request.most_latency_ns);
+        narrower += " AND last - first BETWEEN {least:Int64} AND {most:Int64}";
+    }
+    const std::string order = TRY(sorted(query, number, "trace_id", request.ascending, request.cursor, narrower));
     query.sql = "SELECT trace_id, " + std::string(totals) + " FROM hone.spans WHERE " + which + " GROUP BY trace_id" +
                 order + " LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
     const std::string bytes = TRY(m_engine.query(query));

@@ -6,6 +6,7 @@
 #include "telemetry/engine/clickhouse.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct ListTraceTotals {
     int64_t from_ns = 0;                    // of the trace's start, inclusive
     int64_t to_ns = INT64_MAX;              // exclusive
     std::vector<std::string> chat_sessions; // empty: all
-    bool by_latency = false;                // else by start
+    std::optional<bool> has_error;          // whether a span of it failed
+    int64_t least_latency_ns = 0;
+    int64_t most_latency_ns = INT64_MAX;
+    bool by_latency = false; // else by start
     bool ascending = false;
     size_t limit = 100; // at most 1000
     std::string cursor;

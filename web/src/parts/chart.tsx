@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { to_api_error } from "../api";
 import { local_time } from "../lib/format/time";
+import { bar_range } from "../lib/view/series";
 import { set_query } from "../router";
 import { theme } from "../theme";
 import { ErrorNote } from "./state";
@@ -59,6 +60,13 @@ function axis_time(mark: number, step: number): string {
   return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
 }
 
+/** Room for the longest label: a small cost has many digits. */
+const axis_size = (labels: string[]) =>
+  Math.max(value_axis, 14 + 6.4 * Math.max(0, ...labels.map(({ length }) => length)));
+
+/** Values without neighbours draw no line: their points are shown. */
+const is_sparse = (line: Line) => line.values.filter((value) => value !== null).length < 3;
+
 /** Half of the label would be cut off at the right edge. */
 function is_cut_off(plot: uPlot, mark: number): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
@@ -75,6 +83,7 @@ function options_of(
   const grid = { stroke: resolved(host, "--line"), width: 1 };
   const font = `11px ${getComputedStyle(host).fontFamily}`;
   const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
+  const seconds = props.times.map((time) => time / 1000);
   const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
   const options: uPlot.Options = {
     width: host.clientWidth,
@@ -98,13 +107,18 @@ function options_of(
       },
       {
         ...axis,
-        size: value_axis,
+        size: (_, labels) => axis_size(labels ?? []),
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,
         values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
       },
     ],
-    scales: { y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] } },
+    scales: {
+      ...(props.lines.some((line) => line.bars)
+        ? { x: { range: (_, least, most) => bar_range(seconds, least, most) } }
+        : {}),
+      y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] },
+    },
     bands: props.band && [
       { series: [props.band.upper + 1, props.band.lower + 1], fill: resolved(host, props.band.colour) },
     ],
@@ -119,7 +133,7 @@ function options_of(
           fill: line.bars ? stroke : undefined,
           paths: line.bars ? bars : undefined,
           dash: line.dashed ? [5, 4] : undefined,
-          points: { show: line.bars || line.dashed ? false : undefined, size: 4 },
+          points: { show: line.bars || line.dashed ? false : is_sparse(line) || undefined, size: 4 },
         };
       }),
     ],

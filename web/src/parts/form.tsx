@@ -2,7 +2,7 @@
 // and the input is kept.
 
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { type ApiError, to_api_error } from "../api";
 import { ErrorNote } from "./state";
 
@@ -158,6 +158,11 @@ interface FormProps {
 export function Form({ submit, title, busy_title, disabled, dangerous, plain, on_cancel, children }: FormProps) {
   const [busy, set_busy] = useState(false);
   const [error, set_error] = useState<ApiError | null>(null);
+  const problem = useRef<HTMLDivElement>(null);
+  // A long form ends below the fold, and so would its error.
+  useEffect(() => {
+    if (error) problem.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
   async function send(event: Event): Promise<void> {
     event.preventDefault();
     if (busy || disabled) return;
@@ -174,7 +179,7 @@ export function Form({ submit, title, busy_title, disabled, dangerous, plain, on
   return (
     <form class="form" onSubmit={(event) => void send(event)}>
       {children}
-      {error && <ErrorNote error={error} />}
+      <div ref={problem}>{error && <ErrorNote error={error} />}</div>
       <div class="form-actions">
         <button type="submit" class={dangerous ? "danger" : plain ? undefined : "primary"} disabled={busy || disabled}>
           {busy ? (busy_title ?? "Saving…") : title}

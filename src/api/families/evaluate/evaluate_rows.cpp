@@ -37,6 +37,40 @@ struct ListRunRows {
     };
 };
 
+struct ListTracesOfPrompt {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<int64_t> days;
+    std::optional<int64_t> limit;
+    static constexpr std::tuple fields{
+        Field{"space", &ListTracesOfPrompt::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"days", &ListTracesOfPrompt::days, "Spans that began in the last days, 1 to 90; 7 if not given."},
+        Field{"limit", &ListTracesOfPrompt::limit, "Rows in the response, 1 to 1000; 50 if not given."},
+    };
+};
+
+// A trace and a version of the prompt that its spans name in `prompt.id` or `llm.prompt_template.version`.
+struct PromptTraceRow {
+    std::string trace_id;
+    access::ProjectId project_id;
+    std::string project_name;
+    evaluate::PromptVersionId version_id;
+    int64_t version_number = 0;
+    std::string name;
+    int64_t spans = 0;
+    Time started_at{};
+    static constexpr std::tuple fields{
+        Field{"trace_id", &PromptTraceRow::trace_id, "Id of the trace."},
+        Field{"project_id", &PromptTraceRow::project_id, "Id of its project."},
+        Field{"project_name", &PromptTraceRow::project_name, "Name of its project."},
+        Field{"version_id", &PromptTraceRow::version_id, "Id of the version."},
+        Field{"version_number", &PromptTraceRow::version_number, "Number of the version."},
+        Field{"name", &PromptTraceRow::name, "Name of the newest span that names the version."},
+        Field{"spans", &PromptTraceRow::spans, "Number of spans that name the version."},
+        Field{"started_at", &PromptTraceRow::started_at, "Time at which the newest of these spans began."},
+    };
+};
+
 struct ExampleRow {
     evaluate::ExampleId id;
     std::optional<std::string> external_id;
@@ -319,6 +353,37 @@ Result<List<ExperimentRow>> list_uses_of_prompt(const Call& call, const InSpace&
     return List<ExperimentRow>{TRY(experiment_rows(call, found)), {}};
 }
 
+Result<List<PromptTraceRow>> list_traces_of_prompt(const Call& call, const ListTracesOfPrompt& query) {
+    constexpr int64_t most_versions = 1000, longest = 90, most_traces = 1000;
+    const auto prompt = TRY(prompt_of_path(call, query.space));
+    const int64_t days = query.days.value_or(7), limit = query.limit.value_or(50);
+    if (days < 1 || days > longest) return invalid("days must be between 1 and 90");
+    if (limit < 1 || limit > most_traces) return invalid("limit must be between 1 and 1000");
+    std::map<std::string, const evaluate::PromptVersion*> versions; // by every name that a span can have for it
+    const auto known = TRY(call.services.evaluate.prompts.versions(call.caller, prompt.id, {most_versions, {}})).data;
+    std::vector<std::string> names;
+    for (const auto& version : known)
+        for (std::string name : {version.id.text(), make_node_id("PromptVersion", version.id),
+                                 prompt.name + ":" + std::to_string(version.number)}) {
+            names.push_back(name);
+            versions[std::move(name)] = &version;
+        }
+    List<PromptTraceRow> list;
+    std::vector<access::ProjectId> ids;
+    const Time since = call.services.clock.now() - std::chrono::hours(24 * days);
+    const auto uses = TRY(call.services.spans.prompt_uses(call.caller, prompt.space_id, names, since, limit));
+    for (const auto& use : uses) ids.emplace_back(use.project);
+    const auto projects = TRY(call.services.access.projects.names(ids));
+    for (const auto& use : uses) {
+        const evaluate::PromptVersion& version = *versions.at(use.version);
+        const auto project = projects.find(access::ProjectId(use.project));
+        list.data.push_back({use.trace_id, access::ProjectId(use.project),
+                             project == projects.end() ? "" : project->second, version.id, version.number, use.name,
+                             use.spans, from_ns(use.last_ns)});
+    }
+    return list;
+}
+
 // --- routes --------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -338,6 +403,9 @@ const Route evaluate_rows_table[] = {
                                     "Versions of a prompt with their tags, newest first."),
     route<list_uses_of_prompt>("GET", "/v1/prompts/{prompt}/used_by", need(dataset_read),
                                "Experiments whose metadata names a version of the prompt; at most 100."),
+    route<list_traces_of_prompt>("GET", "/v1/prompts/{prompt}/traces", need(dataset_read),
+                                 "Traces whose spans name a version of the prompt, newest first.")
+        .on(net::Lane::query),
 };
 
 } // namespace

@@ -78,10 +78,11 @@ struct PreviewTrigger {
 };
 
 struct Delivered {
-    automation::SlotId slot_id;
-    automation::SlotOutcome outcome = automation::SlotOutcome::due;
+    std::optional<automation::SlotId> slot_id;
+    std::optional<automation::SlotOutcome> outcome;
     static constexpr std::tuple fields{
-        Field{"slot_id", &Delivered::slot_id, "The slot that it created; the same for the same delivery id."},
+        Field{"slot_id", &Delivered::slot_id,
+              "The slot that it created; the same for the same delivery. Null: the sender's test of the address."},
         Field{"outcome", &Delivered::outcome, "Outcome so far."},
     };
 };
@@ -210,18 +211,19 @@ Result<List<PromptVariable>> list_prompt_variables(const Call&) {
     return list;
 }
 
-Result<One<Delivered>> deliver_webhook(const Call& call, const RawBody& body) {
+Result<net::Response> deliver_webhook(const Call& call, const RawBody& body) {
     const auto id = parse_id<automation::AutomationTag>(call.at("automation"));
     automation::Delivery delivery;
-    delivery.id = call.head.header("X-Hone-Delivery");
-    delivery.timestamp = call.head.header("X-Hone-Timestamp");
-    delivery.signature = call.head.header("X-Hone-Signature");
-    delivery.content_type = call.head.header("Content-Type");
+    delivery.header = [&](std::string_view name) { return std::string(call.head.header(name)); };
     delivery.body = body.bytes;
     // A malformed id gets the same response as a wrong signature.
-    const automation::Slot slot = TRY(call.services.automations.deliver(
+    const automation::Received received = TRY(call.services.automations.deliver(
         id.ok() ? id.value() : automation::AutomationId(std::string("auto_")), delivery));
-    return One<Delivered>{{slot.id, slot.outcome}};
+    if (received.challenge) // Slack wants it at the top
+        return net::json_response(200, json::print(json::Object{{"challenge", *received.challenge}}));
+    Delivered made;
+    if (received.slot) made = {received.slot->id, received.slot->outcome};
+    return net::json_response(200, json::print(json::Object{{"data", json::to_value(made)}}));
 }
 
 Result<One<automation::SchedulerState>> get_scheduler(const Call& call) {
@@ -266,8 +268,9 @@ const Route automations_table[] = {
     route<list_prompt_variables>("GET", "/v1/prompt_variables", login,
                                  "Variables that prompts of automations can use."),
     route<deliver_webhook>("POST", "/v1/hooks/{automation}", guest,
-                           "Deliver a webhook, signed by X-Hone-Signature; a repeated X-Hone-Delivery is ignored.")
+                           "Deliver a webhook, signed as its source does; a repeated delivery is ignored.")
         .takes("*/*")
+        .raw("application/json")
         .with_body_limit(automation::largest_delivery),
     route<get_scheduler>("GET", "/v1/scheduler", login, "State of the scheduler of automations."),
 };

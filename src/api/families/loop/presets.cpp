@@ -32,6 +32,19 @@ struct UpdatePreset {
 };
 
 // A harness as the server has it.
+struct HarnessRun {
+    run::RunId id;
+    run::State state = run::State::succeeded;
+    std::string reason;
+    std::optional<Time> ended_at;
+    static constexpr std::tuple fields{
+        Field{"id", &HarnessRun::id, "Id of the run."},
+        Field{"state", &HarnessRun::state, "Its outcome."},
+        Field{"reason", &HarnessRun::reason, "Reason of the state."},
+        Field{"ended_at", &HarnessRun::ended_at, "When it ended."},
+    };
+};
+
 struct HarnessView {
     std::string name;
     std::string title;
@@ -40,6 +53,9 @@ struct HarnessView {
     bool resumes = true;
     bool ready = false;
     std::optional<std::string> version;
+    std::vector<std::string> versions;
+    std::optional<run::NewestHarness> newest;
+    std::optional<HarnessRun> last_run;
     std::optional<std::string> advice;
     static constexpr std::tuple fields{
         Field{"name", &HarnessView::name, "Name in presets."},
@@ -48,7 +64,12 @@ struct HarnessView {
         Field{"live_follow_up", &HarnessView::live_follow_up, "Accepts a message during a turn."},
         Field{"resumes", &HarnessView::resumes, "Continues its conversation in a new sandbox."},
         Field{"ready", &HarnessView::ready, "It can be used on this server."},
-        Field{"version", &HarnessView::version, "Installed version."},
+        Field{"version", &HarnessView::version, "Installed version that runs use unless their preset pins another."},
+        Field{"versions", &HarnessView::versions, "All installed versions, newest installation first."},
+        Field{"newest", &HarnessView::newest,
+              "Newest version that `hone harness upgrade` found; null before its first check."},
+        Field{"last_run", &HarnessView::last_run,
+              "Newest run of the space that ended by itself; null: none, or the caller cannot read runs."},
         Field{"advice", &HarnessView::advice, "What to do when it is not ready."},
     };
 };
@@ -88,7 +109,33 @@ Result<List<run::PresetVersion>> list_preset_versions(const Call& call, const In
     return List<run::PresetVersion>{TRY(call.services.run.presets.versions(call.caller, space, call.at("preset"))), {}};
 }
 
-Result<List<HarnessView>> list_harnesses(const Call& call) {
+namespace {
+
+// Health is of a space: others' runs are not shown, nor to callers who read no runs.
+Result<std::optional<HarnessRun>> last_run_of(const Call& call, const std::optional<access::SpaceId>& space,
+                                              std::string_view harness) {
+    if (!space) return std::optional<HarnessRun>();
+    using enum run::State;
+    run::RunFilter filter;
+    filter.harness = std::string(harness);
+    filter.states = {succeeded, failed, timed_out, budget_stopped, lost};
+    access::PageRequest one;
+    one.limit = 1;
+    const auto found = call.services.run.runs.list(call.caller, *space, filter, one);
+    if (!found.ok() && (found.error().code == Code::forbidden || found.error().code == Code::not_found))
+        return std::optional<HarnessRun>();
+    if (!found.ok()) return found.error();
+    if (found.value().data.empty()) return std::optional<HarnessRun>();
+    const run::Run& last = found.value().data.front();
+    return std::optional(HarnessRun{last.id, last.state, last.reason, last.ended_at});
+}
+
+} // namespace
+
+Result<List<HarnessView>> list_harnesses(const Call& call, const InSpace& query) {
+    const auto space = space_of(call, query.space);
+    if (!space.ok() && query.space) return space.error();
+    const std::optional<access::SpaceId> shown = space.ok() ? std::optional(space.value()) : std::nullopt;
     const auto installed = TRY(call.services.run.harnesses.list());
     List<HarnessView> list;
     for (const harness::Harness& known : harness::catalog()) {
@@ -101,9 +148,12 @@ Result<List<HarnessView>> list_harnesses(const Call& call) {
         view.resumes = known.resumes;
         view.ready = known.package.empty();
         for (const run::InstalledHarness& one : installed)
-            if (one.name == known.name && !view.version) view.version = one.version;
+            if (one.name == known.name) view.versions.push_back(one.version);
+        if (!view.versions.empty()) view.version = view.versions.front();
         if (view.version) view.ready = true;
-        if (!view.ready) view.advice = "On the server: hone harness install " + view.name;
+        if (!known.package.empty()) view.newest = call.services.run.harnesses.newest(known.name);
+        view.last_run = TRY(last_run_of(call, shown, known.name));
+        if (!view.ready) view.advice = "On the server: hone harness install " + view.name + " --data-dir DIR";
         list.data.push_back(std::move(view));
     }
     return list;

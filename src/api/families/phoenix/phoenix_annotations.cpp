@@ -40,7 +40,7 @@ Annotation annotation_of(const telemetry::Eval& eval) {
 namespace {
 
 // The version of Phoenix whose REST API this one follows; its clients read it before they use newer parts.
-constexpr std::string_view phoenix_version = "20.0.0";
+constexpr std::string_view phoenix_version = "20.8.0";
 
 } // namespace
 

@@ -5,6 +5,7 @@
 #include "api/families/phoenix/phoenix.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hone::api {
 
@@ -31,6 +32,9 @@ struct ListTraces {
     std::optional<std::string> cursor;
     std::optional<bool> include_spans;
     std::vector<std::string> session_identifier;
+    std::optional<bool> error;
+    std::optional<double> min_latency_ms;
+    std::optional<double> max_latency_ms;
     static constexpr std::tuple fields{
         Field{"space", &ListTraces::space, "Id or name of the space; the caller's first one if not given."},
         Field{"start_time", &ListTraces::start_time, "Traces that started at or after this time."},
@@ -42,6 +46,9 @@ struct ListTraces {
         Field{"include_spans", &ListTraces::include_spans, "Include the spans of each trace, without their payloads."},
         Field{"session_identifier", &ListTraces::session_identifier,
               "Only traces of this chat session; may be repeated."},
+        Field{"error", &ListTraces::error, "true: only traces with a failed span; false: only those without."},
+        Field{"min_latency_ms", &ListTraces::min_latency_ms, "Only traces that took at least this long."},
+        Field{"max_latency_ms", &ListTraces::max_latency_ms, "Only traces that took at most this long."},
     };
 };
 
@@ -278,6 +285,13 @@ Result<> give_sent_ids(const Call& call, const std::string& project, std::vector
     return {};
 }
 
+Result<int64_t> latency_of(std::string_view name, double milliseconds) {
+    constexpr double longest = 1e12;
+    if (!(milliseconds >= 0 && milliseconds <= longest))
+        return invalid(std::string(name) + " must be a number of milliseconds");
+    return std::llround(milliseconds * 1e6);
+}
+
 } // namespace
 
 Result<List<Trace>> list_traces(const Call& call, const ListTraces& query) {
@@ -291,6 +305,11 @@ Result<List<Trace>> list_traces(const Call& call, const ListTraces& query) {
         const auto global = parse_global_id(EvalTarget::chat_session, text);
         request.chat_sessions.push_back(global ? global->id : text);
     }
+    request.has_error = query.error;
+    if (query.min_latency_ms) request.least_latency_ns = TRY(latency_of("min_latency_ms", *query.min_latency_ms));
+    if (query.max_latency_ms) request.most_latency_ns = TRY(latency_of("max_latency_ms", *query.max_latency_ms));
+    if (request.least_latency_ns > request.most_latency_ns)
+        return invalid("min_latency_ms must not be larger than max_latency_ms");
     request.by_latency = query.sort == TraceSort::latency;
     request.ascending = query.order == SortOrder::ascending;
     request.limit = static_cast<size_t>(page.limit);

@@ -2,6 +2,9 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "evaluate/evaluate.h"
+#include "signal/signal.h"
+#include "telemetry/query/kept_traces.h"
 #include "telemetry/spans.h"
 
 namespace hone::api {
@@ -41,12 +44,23 @@ struct DiskView {
     std::optional<Time> oldest;
     std::optional<Time> newest;
     int64_t retention_days = 0;
+    int64_t kept_by_people = 0;
+    int64_t kept_by_people_limit = telemetry::most_kept_by_people;
+    int64_t kept_by_datasets = 0;
+    int64_t kept_by_issues = 0;
     static constexpr std::tuple fields{
         Field{"spans", &DiskView::spans, ""},
         Field{"bytes", &DiskView::bytes, "The project's share of the compressed parts."},
         Field{"oldest", &DiskView::oldest, "Start of the oldest span."},
         Field{"newest", &DiskView::newest, "Start of the newest span."},
         Field{"retention_days", &DiskView::retention_days, "Days before spans are deleted; 0: never."},
+        Field{"kept_by_people", &DiskView::kept_by_people,
+              "Spans, traces and chat sessions that people evaluated: their traces stay."},
+        Field{"kept_by_people_limit", &DiskView::kept_by_people_limit,
+              "Of each of the three kinds, the last so many evaluated ones count."},
+        Field{"kept_by_datasets", &DiskView::kept_by_datasets,
+              "Traces that examples of datasets come from: they stay."},
+        Field{"kept_by_issues", &DiskView::kept_by_issues, "Traces that are evidence of issues: they stay."},
     };
 };
 
@@ -65,6 +79,13 @@ Result<One<DiskView>> get_disk(const Call& call, const InSpace& query) {
         view.oldest = from_ns(use.oldest_ns);
         view.newest = from_ns(use.newest_ns);
     }
+    view.kept_by_people = TRY(telemetry::count_evaluated_by_people(spans.telemetry.engine(), project.id.text()));
+    const auto of_project = [&](const std::map<std::string, std::vector<std::string>>& traces) {
+        const auto found = traces.find(project.id.text());
+        return found == traces.end() ? int64_t{0} : static_cast<int64_t>(found->second.size());
+    };
+    view.kept_by_datasets = of_project(TRY(call.services.evaluate.datasets.source_traces()));
+    view.kept_by_issues = of_project(TRY(call.services.signal.issues.evidence_traces()));
     return One<DiskView>{std::move(view)};
 }
 

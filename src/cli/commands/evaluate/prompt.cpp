@@ -42,6 +42,17 @@ Columns protected_columns() {
     };
 }
 
+Columns prompt_trace_columns() {
+    return {
+        {.title = "started", .field = "started_at", .kind = Kind::time},
+        {.title = "version", .field = "version_number", .kind = Kind::number},
+        {.title = "project", .field = "project_name"},
+        {.title = "span", .field = "name"},
+        {.title = "spans", .field = "spans", .kind = Kind::number},
+        {.title = "trace", .field = "trace_id"},
+    };
+}
+
 std::string prompt_path(const Context& context, const char* part) {
     return path_of("/v1/prompts", {context.value_or_empty("PROMPT"), part});
 }
@@ -54,6 +65,15 @@ Result<> list_prompts(Context& context) {
 Result<> list_prompt_versions(Context& context) {
     return show_list(context, prompt_path(context, "version_rows"), space_query(context), version_columns(),
                      "The prompt has no versions.");
+}
+
+Result<> list_prompt_traces(Context& context) {
+    Query query = space_query(context);
+    for (const auto& [option, name] : {std::pair{"--days", "days"}, {"--most", "limit"}})
+        if (const auto value = context.parsed.value(option)) query.push_back({name, *value});
+    return show_list(context, prompt_path(context, "traces"), query, prompt_trace_columns(),
+                     "No trace of this time names a version of the prompt in prompt.id or "
+                     "llm.prompt_template.version.");
 }
 
 // The version of the prompt with this number.
@@ -170,6 +190,12 @@ std::vector<Command> prompt_commands() {
          .arguments = {prompt_argument},
          .lists = true,
          .run = list_prompt_versions},
+        {.path = "prompt traces",
+         .summary = "List the traces whose spans name a version of the prompt, newest first.",
+         .arguments = {prompt_argument},
+         .options = {{.name = "--days", .value = "DAYS", .doc = "Spans of the last days, 1 to 90. Default: 7."},
+                     {.name = "--most", .value = "COUNT", .doc = "Traces to list, 1 to 1000. Default: 50."}},
+         .run = list_prompt_traces},
         {.path = "prompt run",
          .summary = "Send a prompt to a model and print the response as it arrives.",
          .arguments = {{.name = "PROMPT", .doc = "NAME, NAME@TAG, NAME:VERSION, or the id of a version."}},

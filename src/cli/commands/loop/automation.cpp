@@ -4,6 +4,7 @@
 #include "cli/toolkit/as_file.h"
 #include "cli/toolkit/option_number.h"
 #include "cli/toolkit/scope.h"
+#include "cli/toolkit/secret_input.h"
 #include "cli/toolkit/slots.h"
 
 namespace hone::cli {
@@ -124,6 +125,10 @@ Result<json::Object> trigger_of(const Context& context) {
         trigger["monitor"] = *monitor;
     } else if (context.parsed.has("--webhook")) {
         trigger["type"] = "webhook";
+        for (const auto& [option, key] : {std::pair{"--source", "source"},
+                                          {"--signature-header", "signature_header"},
+                                          {"--timestamp-header", "timestamp_header"}})
+            if (const auto given = context.parsed.value(option)) trigger[key] = *given;
     } else if (const auto metric = context.parsed.value("--metric")) {
         return metric_trigger(context, *metric);
     } else {
@@ -217,6 +222,17 @@ Result<> rotate_secret(Context& context) {
                          text_of(changed, "hook_path"));
 }
 
+Result<> set_hook_secret(Context& context) {
+    const std::string secret = TRY(read_secret(context, "secret"));
+    const json::Value changed = TRY(context.remote.call({.method = "PATCH",
+                                                         .path = wanted_path(context),
+                                                         .query = space_query(context),
+                                                         .body = json::Value(json::Object{{"hook_secret", secret}})}))
+                                    .data;
+    return show_done(context, changed,
+                     "Secret set. Deliveries to " + text_of(changed, "hook_path") + " must be signed with it.");
+}
+
 Result<> preview_automation(Context& context) {
     json::Object body{{"project", context.value_or_empty("--project")}};
     if (const auto automation = context.parsed.value("AUTOMATION"); automation && !automation->empty()) {
@@ -290,6 +306,14 @@ std::vector<Option> trigger_options() {
         {.name = "--label", .value = "LABEL", .doc = "Label of the eval, for eval_rate."},
         {.name = "--monitor", .value = "MONITOR", .doc = "Fire each time this monitor triggers."},
         {.name = "--webhook", .value = "", .doc = "Fire when a signed webhook arrives."},
+        {.name = "--source",
+         .value = "SOURCE",
+         .doc = "Who signs the webhook. Default: hone.",
+         .choices = {"hone", "github", "gitlab", "grafana", "pagerduty", "slack", "standard", "hmac"}},
+        {.name = "--signature-header", .value = "NAME", .doc = "hmac: header of the signature. Default: X-Signature."},
+        {.name = "--timestamp-header",
+         .value = "NAME",
+         .doc = "hmac: header of the time, in seconds; it is then signed with the body."},
         {.name = "--file",
          .value = "FILE",
          .doc = "Read the settings from this YAML or JSON file; - is standard input."},
@@ -350,7 +374,7 @@ std::vector<Command> automation_commands() {
              "When a monitor triggers:\n"
              "  hone automation create slow --project shop --preset analyst --monitor mon_01J… --prompt \"Why is "
              "it slow?\"\n"
-             "When a signed webhook arrives (the secret is shown once):\n"
+             "When a signed webhook arrives (the secret is shown once; docs/automations.md has the senders):\n"
              "  hone automation create deploy --project shop --preset analyst --webhook --tokens-per-day 500000 "
              "--prompt \"Read {{trigger.file}} and compare the new version with the one before.\"",
          .run = create_automation},
@@ -394,6 +418,11 @@ std::vector<Command> automation_commands() {
          .summary = "Replace the webhook secret. The new one is shown once.",
          .arguments = {automation_argument},
          .run = rotate_secret},
+        {.path = "automation set-secret",
+         .summary = "Set the webhook secret that the sender made, as Slack and PagerDuty do.",
+         .arguments = {automation_argument},
+         .details = "Prompts for the secret, or reads a line of standard input.",
+         .run = set_hook_secret},
         {.path = "automation delete",
          .summary = "Delete an automation and its history. Its runs are kept.",
          .arguments = {automation_argument},

@@ -92,6 +92,10 @@ Result<json::Object> monitor_settings_of(const Context& context, json::Object se
         if (const auto given = context.parsed.value(option)) settings[key] = *given;
     };
     set("--metric", "metric");
+    if (const auto sql = context.parsed.value("--sql")) {
+        settings["sql"] = *sql;
+        for (const char* other : {"metric", "filter", "group_by", "eval_name", "eval_label"}) settings.erase(other);
+    }
     set("--filter", "filter");
     set("--group-by", "group_by");
     set("--eval", "eval_name");
@@ -125,6 +129,9 @@ std::vector<Option> settings_options() {
         {.name = "--metric",
          .value = "METRIC",
          .doc = "Metric: error_rate, latency_p95, cost, count, …; see hone series --help."},
+        {.name = "--sql",
+         .value = "SELECT",
+         .doc = "Instead of a metric: a query that returns one number, with {{window.from}} and {{window.to}}."},
         {.name = "--above", .value = "NUMBER", .doc = "Upper limit; latency in ms, cost in USD, rates from 0 to 1."},
         {.name = "--below", .value = "NUMBER", .doc = "Lower limit."},
         {.name = "--recover", .value = "NUMBER", .doc = "Value at which it recovers. Default: the limit."},

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/remote/view.h"
 #include "cli/toolkit/scope.h"
+#include "cli/toolkit/secret_input.h"
 
 namespace hone::cli {
 
@@ -75,6 +76,7 @@ json::Array list_option(const Context& context, std::string_view option) {
 Result<json::Object> destination_body(const Context& context) {
     json::Object body;
     if (const auto url = context.parsed.value("--hook")) body["url"] = *url;
+    if (context.parsed.has("--key")) body["key"] = TRY(read_secret(context, "key"));
     for (const auto& [option, key] :
          {std::pair{"--to", "to"}, std::pair{"--kinds", "kinds"}, std::pair{"--projects", "projects"}})
         if (context.parsed.value(option)) body[key] = list_option(context, option);
@@ -124,7 +126,13 @@ Result<> list_deliveries(Context& context) {
 }
 
 std::vector<Option> destination_options() {
-    return {{.name = "--hook", .value = "URL", .doc = "URL of a webhook or slack destination; not shown again."},
+    return {{.name = "--hook",
+             .value = "URL",
+             .doc = "URL of webhook, slack, teams and discord; not shown again. pagerduty and opsgenie: only for "
+                    "another region."},
+            {.name = "--key",
+             .value = "",
+             .doc = "Set the key of pagerduty and opsgenie: prompts for it, or reads a line of standard input."},
             {.name = "--to", .value = "ADDRESSES", .doc = "Addresses of an email destination, separated by commas."},
             {.name = "--kinds",
              .value = "KINDS",
@@ -167,10 +175,14 @@ std::vector<Command> notice_commands() {
         {.path = "destination create",
          .summary = "Create a destination; a webhook's signing secret is shown once.",
          .arguments = {{.name = "NAME", .doc = "Unique in the space."}},
-         .options = with(destination_options(), {{.name = "--type",
-                                                  .value = "TYPE",
-                                                  .doc = "Type. Default: webhook.",
-                                                  .choices = {"webhook", "slack", "email"}}}),
+         .options = with(destination_options(),
+                         {{.name = "--type",
+                           .value = "TYPE",
+                           .doc = "Type. Default: webhook.",
+                           .choices = {"webhook", "slack", "teams", "discord", "pagerduty", "opsgenie", "email"}}}),
+         .details = "  hone destination create ops --type teams --hook https://…\n"
+                    "  hone destination create oncall --type pagerduty --key --kinds monitor_triggered,"
+                    "monitor_recovered",
          .run = create_destination},
         {.path = "destination update",
          .summary = "Change a destination. Options that are not given keep their values.",

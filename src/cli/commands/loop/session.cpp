@@ -289,7 +289,7 @@ std::vector<Command> starting_commands() {
               {.name = "--preset", .value = "PRESET", .doc = "Id or name of the preset to use."},
               {.name = "--harness",
                .value = "HARNESS",
-               .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, command or playbook."},
+               .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
               {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
               {.name = "--skill",
                .value = "SKILL",

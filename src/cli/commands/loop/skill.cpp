@@ -1,9 +1,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands/loop/skill_declared.h"
+#include "cli/commands/loop/skill_export.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/scope.h"
+#include "cli/toolkit/secret_input.h"
 
 #include <filesystem>
 
@@ -76,14 +78,6 @@ Result<json::Value> wanted_skill(const Context& context) {
     return context.remote.get(path_of("/v1/skills", {context.value_or_empty("SKILL")}), space_query(context));
 }
 
-// Never from the command line, where other users of the machine could read it.
-Result<std::string> read_skill_secret(const Context& context, const std::string& name) {
-    std::string value = context.console.is_interactive() ? TRY(context.console.prompt_secret(name + ": "))
-                                                         : TRY(context.console.read_line());
-    if (value.empty()) return context.usage("no value was given for " + name);
-    return value;
-}
-
 Result<> add_values(const Context& context, json::Object& body) {
     TRY(add_declared(context, body));
     json::Object variables, secrets, exposure;
@@ -91,7 +85,7 @@ Result<> add_values(const Context& context, json::Object& body) {
         const auto [name, value] = TRY(split_pair(context, text, "--var"));
         variables[name] = value;
     }
-    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_skill_secret(context, name));
+    for (const auto& name : context.parsed.all("--secret")) secrets[name] = TRY(read_secret(context, name));
     for (const auto& text : context.parsed.all("--expose")) {
         const auto [name, how] = TRY(split_pair(context, text, "--expose"));
         exposure[name] = how;
@@ -311,6 +305,24 @@ Result<> take_env(Context& context) {
     return show(context, changed);
 }
 
+// "GET, HEAD https://api.example.com:8443/v1": what a rule allows, as an address.
+std::string shown_rule(const json::Value& rule) {
+    const json::Object& host = rule.get_object();
+    const auto is = [&](std::string_view field, bool wanted) {
+        const json::Value* found = host.if_contains(field);
+        return found != nullptr && found->is_bool() && found->get_bool() == wanted;
+    };
+    std::string text;
+    if (const json::Value* methods = host.if_contains("methods"); methods != nullptr && methods->is_array())
+        for (const json::Value& method : methods->get_array())
+            if (method.is_string()) text += (text.empty() ? "" : ", ") + std::string(method.get_string());
+    if (text.empty()) text = "every method";
+    text += (is("tls", false) ? " http://" : " https://") + text_of(rule, "host");
+    if (const json::Value* port = host.if_contains("port"); port != nullptr && port->is_int64())
+        text += ":" + std::to_string(port->get_int64());
+    return text + text_of(rule, "path_prefix") + (is("websocket", true) ? " and WebSockets" : "");
+}
+
 Result<> show_reach(Context& context) {
     Query query = space_query(context);
     const json::Value skill = TRY(wanted_skill(context));
@@ -323,7 +335,7 @@ Result<> show_reach(Context& context) {
     for (const auto& line : items.items) {
         const auto* host = line.as_object().if_contains("host");
         std::string text = text_of(line, "kind");
-        if (host != nullptr && host->is_object()) text += " " + text_of(*host, "host") + text_of(*host, "path_prefix");
+        if (host != nullptr && host->is_object()) text += " " + shown_rule(*host);
         if (const auto secret = text_of(line, "secret_name"); !secret.empty()) text += " with " + secret;
         if (const auto detail = text_of(line, "detail"); !detail.empty()) text += ": " + detail;
         context.console.print(safe_line(text) + "\n");
@@ -357,7 +369,7 @@ Result<> set_secret(Context& context) {
     const json::Value skill = TRY(wanted_skill(context));
     const std::string name = context.value_or_empty("NAME");
     json::Object body;
-    body["value"] = TRY(read_skill_secret(context, name));
+    body["value"] = TRY(read_secret(context, name));
     if (const auto how = context.parsed.value("--exposure")) body["exposure"] = *how;
     const json::Value changed =
         TRY(context.remote.put(path_of("/v1/skills", {text_of(skill, "id"), "secrets", name}), std::move(body)));
@@ -465,6 +477,7 @@ std::vector<Command> skill_commands() {
          .summary = "Show the hosts that workers can reach through a skill, and the secrets used.",
          .arguments = {skill_argument},
          .run = show_reach},
+        skill_export_command(),
         {.path = "secret list", .summary = "List the names of secrets, their age and last use.", .run = list_secrets},
         {.path = "secret set",
          .summary = "Set or replace a secret of a skill.",

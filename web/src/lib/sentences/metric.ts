@@ -36,10 +36,16 @@ const metrics: Record<string, MetricInfo> = {
   eval_score: { title: "mean eval score", unit: "points", scale: 1, text: plain },
 };
 
+/** A monitor's own query instead of a metric. */
+export const sql_metric = "sql";
+
 const unknown: MetricInfo = { title: "value", unit: "", scale: 1, text: plain };
 
 export const metric_names = Object.keys(metrics);
-export const metric_info = (metric: string): MetricInfo => metrics[metric] ?? { ...unknown, title: metric || "value" };
+export function metric_info(metric: string | null): MetricInfo {
+  if (metric === null || metric === sql_metric) return { ...unknown, title: "SQL value", unit: "as the query returns" };
+  return metrics[metric] ?? { ...unknown, title: metric || "value" };
+}
 
 /** "2.5" (percent) as 0.025; null when it is not a number. */
 export function from_unit(metric: string, text: string): number | null {

@@ -12,6 +12,7 @@ const condition: Condition = {
 };
 const settings: MonitorSettings = {
   metric: "error_rate",
+  sql: null,
   filter: "",
   group_by: null,
   eval_name: null,

@@ -44,4 +44,5 @@ test("each kind of trigger is a sentence", () => {
   );
   expect(text({ type: "monitor", monitor: "mon_1" })).toBe("when the monitor mon_1 triggers");
   expect(text({ type: "webhook" })).toBe("when a signed request arrives");
+  expect(text({ type: "webhook", source: "github" })).toBe("when a signed request of GitHub arrives");
 });

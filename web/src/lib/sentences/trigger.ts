@@ -34,6 +34,14 @@ export function would_have(done: string, times: number): string {
   return `have ${done} ${times === 1 ? "once" : `${times} times`}`;
 }
 
+const sender_names: Record<string, string> = {
+  github: "GitHub",
+  gitlab: "GitLab",
+  grafana: "Grafana",
+  pagerduty: "PagerDuty",
+  slack: "Slack",
+};
+
 /** `monitor_name` replaces the monitor's id where it is known. */
 export function trigger_text(trigger: Trigger, monitor_name?: string): string {
   switch (trigger.type) {
@@ -46,7 +54,9 @@ export function trigger_text(trigger: Trigger, monitor_name?: string): string {
     case "monitor":
       return `when the monitor ${monitor_name ?? trigger.monitor ?? "…"} triggers`;
     case "webhook":
-      return "when a signed request arrives";
+      return trigger.source && !["hone", "hmac", "standard"].includes(trigger.source)
+        ? `when a signed request of ${sender_names[trigger.source]} arrives`
+        : "when a signed request arrives";
     case "managed":
       return "as set in the Signal settings";
   }

@@ -29,6 +29,7 @@ import { BudgetNote } from "./budget";
 import { automation_route, automations_changed, outcome_kinds, outcome_tones, reason_text, slot_marks } from "./data";
 import { AutomationForm, given_fields } from "./form";
 import { Firings, TriggerChart } from "./preview";
+import { hook_sources } from "./webhook_fields";
 
 const new_name = "new";
 const week = 7 * 86_400_000;
@@ -45,10 +46,10 @@ function HookSecret({ automation, on_close }: { automation: Automation; on_close
   return (
     <ShownOnce
       title={`Webhook of ${automation.name}`}
-      warning="Copy the secret now. It is stored encrypted and cannot be shown again; you can create a new one."
+      warning={`Copy the secret now. It is stored encrypted and cannot be shown again; you can create a new one. ${hook_sources[automation.trigger.source ?? "hone"].setup}`}
       address={url}
       secret={automation.hook_secret ?? ""}
-      command={command}
+      command={automation.trigger.source === "hone" ? command : undefined}
       on_close={on_close}
     />
   );
@@ -195,6 +196,14 @@ function About({ automation }: { automation: Automation }) {
           ),
         ],
         ["Project", automation.project_name],
+        ...(automation.hook_path
+          ? [
+              ["Address", <code key="hook">{`${window.location.origin}${automation.hook_path}`}</code>] as [
+                string,
+                preact.JSX.Element,
+              ],
+            ]
+          : []),
         [
           "Spent today",
           `${money(spent.cost_micro_usd)}${budget.cost_micro_usd_per_day === null ? "" : ` of ${money(budget.cost_micro_usd_per_day)}`}, ${short_count(spent.tokens)}${budget.tokens_per_day === null ? "" : ` of ${short_count(budget.tokens_per_day)}`} tokens`,

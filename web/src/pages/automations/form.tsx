@@ -5,6 +5,7 @@ import type {
   Automation,
   CatchUp,
   Comparator,
+  HookSource,
   Overlap,
   Project,
   PromptVariable,
@@ -26,6 +27,7 @@ import { use_presets } from "../presets/data";
 import { use_projects } from "../projects/data";
 import { DayBudgetFields } from "./budget";
 import { TriggerPreviewBox } from "./preview";
+import { hook_fields, WebhookFields } from "./webhook_fields";
 
 export interface Draft extends MetricDraft {
   name: string;
@@ -43,6 +45,10 @@ export interface Draft extends MetricDraft {
   for_seconds: number;
   minimum_samples: string;
   monitor: string;
+  source: HookSource;
+  signature_header: string;
+  timestamp_header: string;
+  hook_secret: string;
   overlap: Overlap;
   catch_up: CatchUp;
   cool_off_seconds: number;
@@ -77,6 +83,10 @@ export function draft_of(automation: Automation | null): Draft {
     for_seconds: trigger?.for_seconds ?? 0,
     minimum_samples: String(trigger?.minimum_samples ?? 1),
     monitor: trigger?.monitor ?? query.value.get("monitor") ?? "",
+    source: trigger?.source ?? "hone",
+    signature_header: trigger?.signature_header ?? "X-Signature",
+    timestamp_header: trigger?.timestamp_header ?? "",
+    hook_secret: "",
     overlap: automation?.overlap ?? "skip",
     catch_up: automation?.catch_up ?? "coalesce",
     cool_off_seconds: automation?.cool_off_seconds ?? 0,
@@ -108,6 +118,7 @@ function trigger_of(draft: Draft): Trigger {
     });
   }
   if (draft.type === "monitor") all.monitor = draft.monitor;
+  if (draft.type === "webhook") Object.assign(all, hook_fields(draft));
   return all as Trigger;
 }
 
@@ -300,6 +311,7 @@ function body_of(draft: Draft, soft_percent: number) {
     preset: draft.preset,
     prompt: draft.prompt,
     trigger: trigger_of(draft),
+    ...(draft.type === "webhook" && draft.hook_secret !== "" ? { hook_secret: draft.hook_secret } : {}),
     overlap: draft.overlap,
     catch_up: draft.catch_up,
     cool_off_seconds: draft.cool_off_seconds,
@@ -394,12 +406,7 @@ export function AutomationForm({ automation, save }: FormProps) {
             {draft.type === "cron" && <CronFields draft={draft} change={change} />}
             {draft.type === "metric" && <MetricTrigger draft={draft} change={change} project={project} />}
             {draft.type === "monitor" && <MonitorTrigger draft={draft} change={change} project={project} />}
-            {draft.type === "webhook" && (
-              <p class="soft">
-                The address and the secret are shown when you save. Requests must be signed with HMAC-SHA256. A repeated
-                delivery fires once. The worker reads the body from a file; it is never part of the prompt.
-              </p>
-            )}
+            {draft.type === "webhook" && <WebhookFields draft={draft} change={change} />}
           </div>
         </Section>
         <Section title="Limits">

@@ -23,7 +23,7 @@ import {
 } from "../addresses";
 import { project_name } from "../projects/data";
 import { kind_icons, review_title } from "../reviews/data";
-import { run_time, run_tones, run_words } from "../runs/data";
+import { run_time, run_tone, run_word } from "../runs/data";
 import { SeverityMark } from "../signal/severity_mark";
 
 const most = 5;
@@ -140,7 +140,7 @@ export function Activity({ projects }: { projects: Project[] }) {
         address={(run) => run_page(run.id)}
         row={(run) => (
           <>
-            <State tone={run_tones[run.state]} text={run_words[run.state]} />
+            <State tone={run_tone(run)} text={run_word(run)} />
             <span class="row-title">
               <Visible text={run.title} />
             </span>

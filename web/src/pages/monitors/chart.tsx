@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { ChartPoint, MonitorSettings } from "../../api_types";
 import { to_milliseconds } from "../../lib/format/time";
-import { capital, metric_info } from "../../lib/sentences/metric";
+import { capital, metric_info, sql_metric } from "../../lib/sentences/metric";
 import { to_stretches } from "../../lib/view/strip";
 import { Chart, type Line } from "../../parts/chart";
 import { StateStrip } from "../../parts/strip";
@@ -17,7 +17,7 @@ interface MonitorChartProps {
 
 export function MonitorPlot({ settings, points, on_range }: MonitorChartProps) {
   // Absence counts spans; the metric is not used.
-  const metric = settings.condition.type === "absence" ? "count" : settings.metric;
+  const metric = settings.condition.type === "absence" ? "count" : (settings.metric ?? sql_metric);
   const { text, title } = metric_info(metric);
   const chart = useMemo(() => {
     const times = points.map((point) => to_milliseconds(point.at));

@@ -2,7 +2,7 @@
 
 import { api, segment } from "../../api";
 import type { Monitor, MonitorState, Project } from "../../api_types";
-import { metric_info } from "../../lib/sentences/metric";
+import { metric_info, sql_metric } from "../../lib/sentences/metric";
 import { type Loaded, reload, use_load } from "../../load";
 import type { Tone } from "../../parts/state";
 import type { MarkKind } from "../../parts/strip";
@@ -33,7 +33,7 @@ export const monitors_changed = () => reload("monitor");
 export function reading_text(monitor: Monitor): string {
   const reading = monitor.last_reading;
   if (!reading) return "–";
-  const metric = monitor.settings.condition.type === "absence" ? "count" : monitor.settings.metric;
+  const metric = monitor.settings.condition.type === "absence" ? "count" : (monitor.settings.metric ?? sql_metric);
   return reading.value === null ? "no data" : metric_info(metric).text(reading.value);
 }
 

@@ -10,7 +10,7 @@ import type {
   MuteWindow,
   Project,
 } from "../../api_types";
-import { every_text, from_unit, metric_info, to_unit, window_text } from "../../lib/sentences/metric";
+import { every_text, from_unit, metric_info, sql_metric, to_unit, window_text } from "../../lib/sentences/metric";
 import { would_have } from "../../lib/sentences/trigger";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { Icon } from "../../parts/icon";
@@ -47,7 +47,7 @@ function limit_value(draft: Draft, text: string): number | null {
 function draft_of(monitor: Monitor | null): Draft {
   const settings = monitor?.settings;
   const condition = settings?.condition;
-  const metric = settings?.metric ?? "error_rate";
+  const metric = settings?.sql ? sql_metric : (settings?.metric ?? "error_rate");
   const ratio = condition?.type === "change" && condition.change_by !== "difference";
   const text = (value: number | null | undefined, otherwise: string) =>
     value === null || value === undefined ? otherwise : limit_text(metric, ratio, value);
@@ -58,6 +58,7 @@ function draft_of(monitor: Monitor | null): Draft {
     filter: settings?.filter ?? "",
     eval_name: settings?.eval_name ?? "",
     eval_label: settings?.eval_label ?? "",
+    sql: settings?.sql ?? "",
     group_by: settings?.group_by ?? "",
     type: condition?.type ?? "threshold",
     direction: condition?.direction ?? "above",
@@ -86,10 +87,10 @@ function settings_of(draft: Draft): MonitorSettings {
     ...(draft.type === "change" ? { change_by: draft.change_by } : {}),
     ...(draft.type === "automatic" ? { sensitivity: Number(draft.sensitivity) } : {}),
   };
-  const grouped = draft.group_by.trim() !== "" && (draft.type === "threshold" || draft.type === "change");
+  const by_sql = draft.metric === sql_metric;
+  const grouped = !by_sql && draft.group_by.trim() !== "" && (draft.type === "threshold" || draft.type === "change");
   return {
-    metric: draft.metric,
-    filter: draft.filter,
+    ...(by_sql ? { sql: draft.sql } : { metric: draft.metric, filter: draft.filter }),
     ...(grouped ? { group_by: draft.group_by.trim() } : {}),
     ...(draft.metric.startsWith("eval_") ? { eval_name: draft.eval_name.trim() } : {}),
     ...(draft.metric === "eval_rate" ? { eval_label: draft.eval_label.trim() } : {}),
@@ -275,7 +276,11 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
     draft.type === "absence" || draft.type === "automatic" || limit_value(draft, draft.threshold) !== null;
   const evals = !draft.metric.startsWith("eval_") || draft.eval_name.trim() !== "";
   const labelled = draft.metric !== "eval_rate" || draft.eval_label.trim() !== "";
-  const ready = limited && evals && labelled;
+  const by_sql = draft.metric === sql_metric;
+  const queried = !by_sql || (draft.sql ?? "").trim() !== "";
+  const ready = limited && evals && labelled && queried;
+  // SQL has no history to compare with, and no spans to miss.
+  const conditions = by_sql ? types.filter(({ value }) => value === "threshold" || value === "change") : types;
   return (
     <div class="editor">
       <Form
@@ -325,7 +330,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
                 label="Triggers when the metric"
                 value={draft.type}
                 on_change={(value) => change({ type: value as ConditionType })}
-                options={types}
+                options={conditions}
               />
               <DurationChoice
                 label="For at least"
@@ -336,7 +341,7 @@ export function MonitorForm({ monitor, project, save }: FormProps) {
               />
             </div>
             {draft.type !== "absence" && <Limits draft={draft} change={change} />}
-            {(draft.type === "threshold" || draft.type === "change") && (
+            {!by_sql && (draft.type === "threshold" || draft.type === "change") && (
               <Field
                 label="Group by"
                 value={draft.group_by}

@@ -3,15 +3,20 @@
 import { useMemo } from "preact/hooks";
 import type { ApiError } from "../../api";
 import type { Project } from "../../api_types";
-import { capital, metric_info, metric_names } from "../../lib/sentences/metric";
+import { capital, metric_info, metric_names, sql_metric } from "../../lib/sentences/metric";
 import { Choice, Field } from "../../parts/form";
 import { SpanFilterBar } from "../traces/span_filter_bar";
+
+const sql_example =
+  "SELECT countIf(status = 'error') / count() FROM spans\nWHERE start_ns >= {{window.from}} AND start_ns < {{window.to}}";
 
 export interface MetricDraft {
   metric: string;
   filter: string;
   eval_name: string;
   eval_label: string;
+  /** The query, with the metric `sql`. */
+  sql?: string;
 }
 
 interface MetricFieldsProps {
@@ -25,6 +30,8 @@ interface MetricFieldsProps {
 export function MetricFields({ value, project, on_change, error = null }: MetricFieldsProps) {
   // Completions use the last week.
   const bounds = useMemo(() => ({ after: new Date(Date.now() - 7 * 86_400_000).toISOString() }), []);
+  const by_sql = value.metric === sql_metric;
+  const names = value.sql === undefined ? metric_names : [...metric_names, sql_metric];
   const of_evals = value.metric.startsWith("eval_");
   return (
     <>
@@ -33,7 +40,7 @@ export function MetricFields({ value, project, on_change, error = null }: Metric
           label="Metric"
           value={value.metric}
           on_change={(metric) => on_change({ metric })}
-          options={metric_names.map((name) => ({ value: name, title: capital(metric_info(name).title) }))}
+          options={names.map((name) => ({ value: name, title: capital(metric_info(name).title) }))}
         />
         {of_evals && (
           <Field label="Eval" value={value.eval_name} on_input={(eval_name) => on_change({ eval_name })} required />
@@ -42,7 +49,23 @@ export function MetricFields({ value, project, on_change, error = null }: Metric
           <Field label="Label" value={value.eval_label} on_input={(eval_label) => on_change({ eval_label })} required />
         )}
       </div>
-      <div class="field">
+      {by_sql && (
+        <Field
+          label="Query"
+          rows={4}
+          value={value.sql ?? ""}
+          on_input={(sql) => on_change({ sql })}
+          placeholder={sql_example}
+          hint={
+            <>
+              A SELECT that returns one number, within 5 seconds. It uses <code>{"{{window.from}}"}</code> and{" "}
+              <code>{"{{window.to}}"}</code>. in nanoseconds, for its window. No row, or NULL: no data.
+            </>
+          }
+          required
+        />
+      )}
+      <div class="field" hidden={by_sql}>
         <span class="field-label">Filter</span>
         <SpanFilterBar
           project={project}

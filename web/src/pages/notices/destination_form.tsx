@@ -15,11 +15,20 @@ interface DestinationFormProps {
   on_saved: (saved: Destination) => void;
 }
 
-const types: { value: DestinationType; title: string }[] = [
-  { value: "slack", title: "Slack, or a compatible webhook" },
-  { value: "webhook", title: "webhook: signed JSON" },
-  { value: "email", title: "email" },
+const types: { value: DestinationType; title: string; placeholder: string }[] = [
+  { value: "slack", title: "Slack, or a compatible webhook", placeholder: "https://hooks.slack.com/services/…" },
+  { value: "teams", title: "Microsoft Teams", placeholder: "https://….logic.azure.com/workflows/…" },
+  { value: "discord", title: "Discord", placeholder: "https://discord.com/api/webhooks/…" },
+  { value: "pagerduty", title: "PagerDuty", placeholder: "https://events.pagerduty.com/v2/enqueue" },
+  { value: "opsgenie", title: "Opsgenie", placeholder: "https://api.opsgenie.com/v2/alerts" },
+  { value: "webhook", title: "webhook: signed JSON", placeholder: "https://hooks.example.com/hone" },
+  { value: "email", title: "email", placeholder: "" },
 ];
+
+const key_hints: Partial<Record<DestinationType, string>> = {
+  pagerduty: "Integration key of a service with the Events API v2. Monitors open an incident and resolve it.",
+  opsgenie: "Key of an API integration. Monitors open an alert and close it.",
+};
 
 const addresses = (text: string) => text.split(/[\s,;]+/).filter((part) => part !== "");
 
@@ -56,15 +65,20 @@ export function DestinationForm({ destination, on_close, on_saved }: Destination
   const [name, set_name] = useState(destination?.name ?? "");
   const [type, set_type] = useState<DestinationType>(destination?.type ?? "slack");
   const [url, set_url] = useState("");
+  const [key, set_key] = useState("");
   const [to, set_to] = useState(destination?.type === "email" ? destination.target : "");
   const [kinds, set_kinds] = useState<string[]>(destination?.kinds ?? []);
   const [projects, set_projects] = useState<string[]>(destination?.projects ?? []);
   const [template, set_template] = useState(destination?.template ?? "");
   const known = use_projects().data ?? [];
   const mail = type === "email";
-  const ready = name.trim() !== "" && (mail ? addresses(to).length > 0 : destination !== null || url.trim() !== "");
+  const key_hint = key_hints[type];
+  const has_target = mail ? addresses(to).length > 0 : (key_hint ? key : url).trim() !== "";
+  const ready = name.trim() !== "" && (has_target || (destination !== null && !mail));
   async function save(): Promise<void> {
-    const target = mail ? { to: addresses(to) } : url.trim() === "" ? {} : { url: url.trim() };
+    const target = mail
+      ? { to: addresses(to) }
+      : { ...(url.trim() === "" ? {} : { url: url.trim() }), ...(key.trim() === "" ? {} : { key: key.trim() }) };
     const body = { name: name.trim(), kinds, projects, template, ...target };
     const saved = destination
       ? await api.patch<Destination>(`/v1/destinations/${segment(destination.id)}`, body)
@@ -95,13 +109,33 @@ export function DestinationForm({ destination, on_close, on_saved }: Destination
             hint="At most 20. Requires a mail server in the installation's settings."
           />
         ) : (
-          <Field
-            label="Webhook URL"
-            value={url}
-            on_input={set_url}
-            placeholder={destination ? `unchanged: ${destination.target}` : "https://hooks.slack.com/services/…"}
-            hint="Stored encrypted and never shown again."
-          />
+          <>
+            {key_hint && (
+              <Field
+                label="Key"
+                type="password"
+                value={key}
+                on_input={set_key}
+                placeholder={destination ? "unchanged" : ""}
+                hint={`${key_hint} Stored encrypted and never shown again.`}
+              />
+            )}
+            <Field
+              label={key_hint ? "Address of another region" : "Webhook URL"}
+              value={url}
+              on_input={set_url}
+              placeholder={
+                destination
+                  ? `unchanged: ${destination.target}`
+                  : types.find((each) => each.value === type)?.placeholder
+              }
+              hint={
+                key_hint
+                  ? "Empty: the usual one. With a new address the key is needed again."
+                  : "Stored encrypted and never shown again."
+              }
+            />
+          </>
         )}
         <Pick
           legend="Events"

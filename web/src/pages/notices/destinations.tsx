@@ -1,4 +1,4 @@
-// The destinations of a space's notices: webhooks, Slack and email, each with a test.
+// The destinations of a space's notices: chats, on-call services, webhooks and email, each with a test.
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
@@ -238,7 +238,10 @@ export function Destinations() {
   return (
     <div class="beside">
       <div class="page list-page">
-        <PageHeader title="Destinations" text="Send notices to webhooks, Slack and email.">
+        <PageHeader
+          title="Destinations"
+          text="Send notices to Slack, Teams, Discord, PagerDuty, Opsgenie, webhooks and email."
+        >
           {can("monitor_write") && (
             <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
               <Icon name="plus" /> Add destination
@@ -251,7 +254,7 @@ export function Destinations() {
               <Empty
                 icon="bell"
                 title="No destinations yet"
-                text="Add a webhook, a Slack channel or email addresses to get notices about triggered monitors, new issues and pending reviews. Without a destination, notices appear only here under the bell."
+                text="Add a chat channel, an on-call service, a webhook or email addresses to get notices about triggered monitors, new issues and pending reviews. Without a destination, notices appear only here under the bell."
                 command={can("monitor_write") ? "hone destination create on-call --type slack --hook URL" : undefined}
               />
             ) : (

@@ -27,6 +27,9 @@ export interface ReviewDraft {
   protect_lock_files: boolean;
   verification: VerificationDraft[];
   require_verified: boolean;
+  replay_command: string;
+  replay_evaluator: string;
+  require_replayed: boolean;
   open_pull_request: boolean;
   draft: boolean;
   open_pull_requests: string;
@@ -44,6 +47,7 @@ export interface Draft {
   name: string;
   description: string;
   harness: string;
+  harness_version: string;
   model: string;
   command: string;
   system_prompt: string;
@@ -108,6 +112,9 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
       timeout_seconds: String(one.timeout_seconds),
     })),
     require_verified: policy?.require_verified ?? false,
+    replay_command: policy?.replay.command ?? "",
+    replay_evaluator: policy?.replay.evaluator ?? "",
+    require_replayed: policy?.require_replayed ?? false,
     open_pull_request: policy?.open_pull_request ?? true,
     draft: policy?.draft ?? true,
     open_pull_requests: String(policy?.open_pull_requests ?? 10),
@@ -123,9 +130,12 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
 }
 
 function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknown {
+  const { replay_command, replay_evaluator, ...rest } = draft;
   return {
     ...before,
-    ...draft,
+    ...rest,
+    replay: { ...before?.replay, command: replay_command.trim(), evaluator: replay_evaluator.trim() },
+    require_replayed: draft.require_replayed && replay_command.trim() !== "",
     approvals: whole(draft.approvals),
     protected_paths: lines(draft.protected_paths),
     verification: draft.verification
@@ -157,6 +167,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
     name: preset?.name ?? "",
     description: preset?.description ?? "",
     harness: settings?.harness ?? "playbook",
+    harness_version: settings?.harness_version ?? "",
     model: settings?.model ?? "",
     command: settings?.command.join("\n") ?? "",
     system_prompt: settings?.system_prompt ?? "",
@@ -244,6 +255,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
   return {
     ...before,
     harness: draft.harness,
+    harness_version: draft.harness_version,
     model: draft.model.trim(),
     command: lines(draft.command),
     system_prompt: draft.system_prompt,

@@ -43,10 +43,23 @@ function Worker({ draft, change }: PartProps) {
         <Choice
           label="Harness"
           value={draft.harness}
-          on_change={(value) => change({ harness: value })}
+          on_change={(value) => change({ harness: value, harness_version: "" })}
           options={harnesses.map((entry) => ({ value: entry.name, title: entry.title }))}
           hint={harness && !harness.ready ? harness.advice : undefined}
         />
+        {harness && harness.versions.length > 0 && (
+          <Choice
+            label="Version"
+            value={draft.harness_version}
+            on_change={(value) => change({ harness_version: value })}
+            options={[
+              { value: "", title: `last installed (${harness.version})` },
+              ...[...new Set([...harness.versions, ...(draft.harness_version ? [draft.harness_version] : [])])].map(
+                (version) => ({ value: version, title: `pinned: ${version}` }),
+              ),
+            ]}
+          />
+        )}
         {harness?.protocols.length !== 0 && (
           <Field
             label="Model"

@@ -3,10 +3,13 @@
 import { api } from "../../api";
 import type { HarnessView } from "../../api_types";
 import { reload, use_load } from "../../load";
+import { space } from "../../login";
 import { CodeBlock } from "../../parts/copy";
 import { PageHeader, Section } from "../../parts/page";
 import { Data, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
+import { Time } from "../../parts/time";
+import { run_page } from "../addresses";
 
 function features_of(harness: HarnessView): string {
   const abilities = [
@@ -41,6 +44,38 @@ const columns: Column<HarnessView>[] = [
       ),
   },
   {
+    id: "newest",
+    title: "Newest known",
+    width: "150px",
+    sort: (harness) => harness.newest?.version ?? "",
+    cell: (harness) =>
+      harness.newest === null ? (
+        <span class="faint">{harness.version === null ? "" : "not checked"}</span>
+      ) : (
+        <span title={`checked ${harness.newest.checked_at}`}>
+          {harness.newest.version === harness.version ? (
+            "up to date"
+          ) : (
+            <State tone="limit" text={harness.newest.version} />
+          )}
+        </span>
+      ),
+  },
+  {
+    id: "last_run",
+    title: "Last run",
+    width: "170px",
+    cell: (harness) =>
+      harness.last_run === null ? (
+        <span class="faint">none</span>
+      ) : (
+        <a href={run_page(harness.last_run.id)} title={harness.last_run.reason || undefined}>
+          <State tone={harness.last_run.state === "succeeded" ? "done" : "failed"} text={harness.last_run.state} />{" "}
+          <Time time={harness.last_run.ended_at} />
+        </a>
+      ),
+  },
+  {
     id: "protocols",
     title: "Model",
     width: "150px",
@@ -51,7 +86,9 @@ const columns: Column<HarnessView>[] = [
 ];
 
 export function Harnesses() {
-  const load = use_load("harnesses", (signal) => api.get<HarnessView[]>("/v1/harnesses", {}, signal));
+  const load = use_load(`harnesses/${space.value?.id}`, (signal) =>
+    api.get<HarnessView[]>("/v1/harnesses", { space: space.value?.id }, signal),
+  );
   return (
     <div class="page">
       <PageHeader
@@ -60,6 +97,9 @@ export function Harnesses() {
       />
       <Data load={load} retry={() => void reload("harnesses")}>
         {(harnesses) => {
+          const old = harnesses.filter(
+            (one) => one.newest !== null && one.version && one.newest.version !== one.version,
+          );
           const absent = harnesses.filter((harness) => !harness.ready && harness.advice);
           return (
             <>
@@ -71,6 +111,19 @@ export function Harnesses() {
                 row_title={(harness) => harness.title}
                 fit
               />
+              <Section
+                title="Upgrade"
+                text="Run this on the server with its data directory; --check only lists newer versions. Sessions that run keep their version, and a preset can pin one."
+              >
+                <CodeBlock
+                  label="Upgrade commands"
+                  text={
+                    old.length > 0
+                      ? old.map((harness) => `hone harness upgrade ${harness.name} --data-dir DIR`).join("\n")
+                      : "hone harness upgrade --check --data-dir DIR"
+                  }
+                />
+              </Section>
               {absent.length > 0 && (
                 <Section
                   title="Install more harnesses"

@@ -83,6 +83,10 @@ function Storage({ project }: { project: Project }) {
               ],
               ["Retention", disk.retention_days === 0 ? "unlimited" : plural(disk.retention_days, "day")],
               [
+                "Kept beyond it",
+                `${exact_count(disk.kept_by_people)} evaluated by people (of each kind the last ${exact_count(disk.kept_by_people_limit)}), ${exact_count(disk.kept_by_datasets)} in datasets, ${exact_count(disk.kept_by_issues)} as evidence of issues`,
+              ],
+              [
                 "Received",
                 `${exact_count(ledger.received)}: ${exact_count(ledger.stored)} stored, ${exact_count(ledger.repeated)} duplicates, ${exact_count(ledger.pending)} pending`,
               ],

@@ -2,6 +2,7 @@
 
 import type { Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
+import { money, short_count } from "../../lib/format/number";
 import { shell_quote } from "../../lib/format/text";
 import { reload } from "../../load";
 import { can } from "../../login";
@@ -16,8 +17,30 @@ import { navigate, query, set_query } from "../../router";
 import { project_page } from "../addresses";
 import { use_projects } from "./data";
 import { CreateProject } from "./form";
+import { type ProjectNumbers, use_project_numbers } from "./numbers";
 
-const columns: Column<Project>[] = [
+interface Row extends Project {
+  numbers: ProjectNumbers | undefined;
+}
+
+/** A number of the last day: empty until it is known, faint when there is none. */
+function number_column(id: string, title: string, value: (numbers: ProjectNumbers) => number | null): Column<Row> {
+  const shown = (number: number) => (id === "cost" ? money(number * 1e6) : short_count(number));
+  return {
+    id,
+    title,
+    width: "92px",
+    align: "right",
+    sort: (row) => (row.numbers ? (value(row.numbers) ?? -1) : -1),
+    cell: (row) => {
+      const number = row.numbers ? value(row.numbers) : null;
+      if (number === null) return "";
+      return number === 0 ? <span class="faint">0</span> : <span title={String(number)}>{shown(number)}</span>;
+    },
+  };
+}
+
+const columns: Column<Row>[] = [
   {
     id: "name",
     title: "Name",
@@ -34,6 +57,10 @@ const columns: Column<Project>[] = [
       </a>
     ),
   },
+  number_column("traces", "Traces, 24 h", (numbers) => numbers.traces),
+  number_column("errors", "Failed spans", (numbers) => numbers.errors),
+  number_column("cost", "Cost, 24 h", (numbers) => numbers.cost),
+  number_column("issues", "Open issues", (numbers) => numbers.issues),
   {
     id: "description",
     title: "Description",
@@ -46,6 +73,7 @@ const columns: Column<Project>[] = [
     width: "96px",
     align: "right",
     wide: true,
+    extra: true,
     sort: (project) => project.retention_days,
     cell: (project) =>
       project.retention_days === null ? <span class="faint">default</span> : `${project.retention_days} d`,
@@ -69,6 +97,7 @@ function create_command(): string {
 
 export function Projects() {
   const load = use_projects();
+  const numbers = use_project_numbers(load.data).data;
   const open_dialog = () => set_query({ new: "1" });
   use_keys(
     can("project_create") ? [{ keys: "c", title: "Create a project", group: "This page", run: open_dialog }] : [],
@@ -107,7 +136,7 @@ export function Projects() {
           ) : (
             <Table
               label="Projects"
-              rows={projects.filter(matches)}
+              rows={projects.filter(matches).map((project) => ({ ...project, numbers: numbers?.[project.id] }))}
               columns={columns}
               row_id={(project) => project.id}
               row_title={(project) => project.name}

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { ExperimentRow, PromptVersionRow, PromptView } from "../../api_types";
+import type { ExperimentRow, PromptTraceRow, PromptVersionRow, PromptView } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages } from "../../load";
@@ -21,7 +21,7 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { navigate, query, set_query } from "../../router";
-import { experiment_page, playground_page, prompts_page } from "../addresses";
+import { experiment_page, playground_page, prompts_page, trace_page } from "../addresses";
 import { plain_id } from "../datasets/data";
 import { EvalMean } from "../datasets/experiments";
 import { TextDiff } from "../datasets/text_diff";
@@ -170,6 +170,35 @@ function UsedBy({ prompt }: { prompt: PromptView }) {
   );
 }
 
+function UsedByTraces({ prompt }: { prompt: PromptView }) {
+  const load = use_load(`prompt_traces/${prompt.id}`, (signal) =>
+    api.get<PromptTraceRow[]>(prompt_route(prompt.id, "traces"), { limit: "20" }, signal),
+  );
+  return (
+    <Section title="Traces of the last 7 days">
+      <Data load={load} retry={() => void reload("prompt_traces/")}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="soft">
+              No span names a version of this prompt in <code>prompt.id</code> or{" "}
+              <code>llm.prompt_template.version</code>.
+            </p>
+          ) : (
+            <ul class="plain-list">
+              {rows.map((row) => (
+                <li key={`${row.trace_id} ${row.version_id}`}>
+                  <a href={trace_page(row.project_name, row.trace_id)}>{row.name || row.trace_id}</a> version{" "}
+                  {row.version_number} <span class="soft">{row.project_name}</span> <Time time={row.started_at} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
 function VersionList({ versions, shown }: { versions: PromptVersionRow[]; shown: PromptVersionRow }) {
   return (
     <nav class="version-list" aria-label="Versions">
@@ -265,6 +294,7 @@ function Body({ prompt, versions, more }: BodyProps) {
           <Content version={shown} />
         )}
         <UsedBy prompt={prompt} />
+        <UsedByTraces prompt={prompt} />
       </div>
     </div>
   );

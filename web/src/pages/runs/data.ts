@@ -36,6 +36,13 @@ export const run_words: Record<RunState, string> = {
   lost: "lost",
 };
 
+/** A session that waits after a turn that failed has the failure as its reason. */
+export const has_failed_turn = (run: Pick<Run, "state" | "reason">) => run.state === "waiting" && run.reason !== "";
+export const run_tone = (run: Pick<Run, "state" | "reason">): Tone =>
+  has_failed_turn(run) ? "failed" : run_tones[run.state];
+export const run_word = (run: Pick<Run, "state" | "reason">): string =>
+  has_failed_turn(run) ? "failed, waiting" : run_words[run.state];
+
 /** The run has ended. */
 export function is_over(state: RunState): boolean {
   return !["queued", "preparing", "running", "waiting"].includes(state);

@@ -118,12 +118,8 @@ function ExportMenu() {
 export function History() {
   const wanted = filter();
   // The bounds of a relative range move with every render; the key has the range itself.
-  const key = `runs/history/${new URLSearchParams({
-    ...Object.fromEntries(
-      Object.entries(wanted).filter(([name, value]) => value && name !== "after" && name !== "before"),
-    ),
-    range: current_range(default_range),
-  } as Record<string, string>)}`;
+  const { after: _after, before: _before, ...kept } = wanted;
+  const key = `runs/history/${JSON.stringify([kept, current_range(default_range)])}`;
   const load = use_pages<Run>(key, (cursor, signal) =>
     api.page<Run>("/v1/runs", { ...filter(), limit: page_size, cursor }, signal),
   );

@@ -56,7 +56,7 @@ async function copy_address(run: Run): Promise<void> {
   }
 }
 
-const automation_address = (run: Run, preset: string, project: string, prompt: string) =>
+const automation_address = (preset: string, project: string, prompt: string) =>
   `${automation_page("new")}?${new URLSearchParams({ preset, project, prompt })}`;
 
 /** An automation needs a preset: the settings of a run without one are saved first. */
@@ -83,7 +83,7 @@ function AutomationDialog({ run, on_close }: { run: Run; on_close: () => void })
             ).id;
           await reload("presets/");
           on_close();
-          navigate(automation_address(run, preset, project, manifest.prompt));
+          navigate(automation_address(preset, project, manifest.prompt));
         }}
       >
         {run.preset_id === null ? (

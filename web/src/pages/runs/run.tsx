@@ -22,7 +22,7 @@ import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
-import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
+import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
 import { WorkspaceFiles } from "./files";
@@ -51,7 +51,7 @@ export function RunFacts({ run }: { run: Run }) {
   return (
     <Facts
       rows={[
-        ["State", <State key="state" tone={run_tones[run.state]} text={run_words[run.state]} />],
+        ["State", <State key="state" tone={run_tone(run)} text={run_word(run)} />],
         ["Duration", run_time(run, now)],
         [
           "Tokens",

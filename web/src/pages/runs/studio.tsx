@@ -1,8 +1,9 @@
 // Starting a session: a gallery of tasks, and a form that reads like a sentence: use a worker on a project to do a task.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import type { HarnessView, Preset, Project, Run, Skill, Upload } from "../../api_types";
+import { with_subjects } from "../../lib/format/subject";
 import { command_words } from "../../lib/format/words";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
@@ -13,6 +14,7 @@ import { navigate, query } from "../../router";
 import { run_page } from "../addresses";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
+import { chosen_subjects, Subjects } from "./ask";
 import { FileDrop } from "./file_drop";
 import { first_own_settings, OwnSettingFields, own_settings } from "./own_settings";
 import { type Purpose, purposes, tasks } from "./studio_tasks";
@@ -89,16 +91,46 @@ interface ComposerProps {
   projects: Project[];
   presets: Preset[];
   harnesses: HarnessView[];
+  /** Model skills of the space. */
+  models: Skill[];
   prompt: string;
   set_prompt: (prompt: string) => void;
+  /** The chosen worker reads no prompt. */
+  set_fixed: (fixed: boolean) => void;
 }
 
-function Composer({ projects, presets, harnesses, prompt, set_prompt }: ComposerProps) {
-  const wanted = presets.find((preset) => preset.id === query.value.get("preset")) ?? presets[0];
-  const [worker, set_worker] = useState(wanted ? `preset:${wanted.id}` : "harness:playbook");
+/** The title of a run whose worker reads no prompt. */
+const fixed_prompt = "Fixed analysis of the project";
+
+function harness_title(harness: HarnessView): string {
+  const title = harness.name === "playbook" ? "Fixed analysis (playbook)" : harness.title;
+  return harness.ready ? title : `${title} (not installed)`;
+}
+
+/** A model skill that the harness can use. */
+function model_for(harnesses: HarnessView[], models: Skill[], name: string): Skill | undefined {
+  const harness = harnesses.find((entry) => entry.name === name);
+  return models.find((skill) => {
+    const protocol = skill.variables.find((variable) => variable.name === "PROTOCOL")?.value;
+    return harness?.protocols.includes(protocol ?? "");
+  });
+}
+
+/** The wanted preset, else one with an agent, else an agent that is installed and has a model, else the fixed analysis. */
+function default_worker(presets: Preset[], harnesses: HarnessView[], models: Skill[], wanted: string | null): string {
+  const preset =
+    presets.find((entry) => entry.id === wanted) ?? presets.find((entry) => entry.settings.harness !== "playbook");
+  if (preset) return `preset:${preset.id}`;
+  const agent = harnesses.find((entry) => entry.ready && model_for(harnesses, models, entry.name));
+  if (agent) return `harness:${agent.name}`;
+  return presets[0] ? `preset:${presets[0].id}` : "harness:playbook";
+}
+
+function Composer({ projects, presets, harnesses, models, prompt, set_prompt, set_fixed }: ComposerProps) {
+  const [worker, set_worker] = useState(() => default_worker(presets, harnesses, models, query.value.get("preset")));
   const [project, set_project] = useState(query.value.get("project") ?? projects[0]?.name ?? "");
   const [model, set_model] = useState("");
-  const [skill, set_skill] = useState("");
+  const [skill, set_skill] = useState(() => model_for(harnesses, models, worker.slice("harness:".length))?.id ?? "");
   const [command, set_command] = useState("");
   const [extra, set_extra] = useState<string[]>([]);
   const [files, set_files] = useState<Upload[]>([]);
@@ -106,7 +138,11 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
-  const ready = prompt.trim() !== "" && project !== "" && harness?.ready !== false;
+  const subjects = chosen_subjects();
+  const preset = kind === "preset" ? presets.find((entry) => entry.id === name) : undefined;
+  const fixed = (preset?.settings.harness ?? name) === "playbook";
+  useEffect(() => set_fixed(fixed), [fixed]);
+  const ready = (fixed || prompt.trim() !== "") && project !== "" && harness?.ready !== false;
   async function start(): Promise<void> {
     const settings = {
       harness: name,
@@ -118,7 +154,12 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
     const worker_settings = kind === "preset" ? { preset: name, skills: extra } : { settings };
     const run = await api.post<Run>(
       "/v1/runs",
-      { project, prompt: prompt.trim(), files: files.map((file) => file.id), ...worker_settings },
+      {
+        project,
+        prompt: fixed ? fixed_prompt : with_subjects(prompt, subjects),
+        files: files.map((file) => file.id),
+        ...worker_settings,
+      },
       { space: space.value?.id },
     );
     await reload("runs/");
@@ -135,7 +176,7 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
             ...presets.map((preset) => ({ value: `preset:${preset.id}`, title: preset.name })),
             ...harnesses.map((entry) => ({
               value: `harness:${entry.name}`,
-              title: entry.ready ? entry.title : `${entry.title} (not installed)`,
+              title: harness_title(entry),
             })),
           ]}
         />
@@ -149,7 +190,23 @@ function Composer({ projects, presets, harnesses, prompt, set_prompt }: Composer
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
       <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />
       {kind === "harness" && <OwnSettingFields draft={own} change={change_own} />}
-      <Field label="to" rows={5} value={prompt} on_input={set_prompt} placeholder="Describe the task" required first />
+      <Subjects subjects={subjects} />
+      {fixed ? (
+        <Note>
+          Fixed analysis: it finds errors, slow and expensive steps in the project's traces, always in the same way. It
+          uses no model and reads no prompt. For a task of your own choose an agent.
+        </Note>
+      ) : (
+        <Field
+          label="to"
+          rows={5}
+          value={prompt}
+          on_input={set_prompt}
+          placeholder="Describe the task"
+          required
+          first
+        />
+      )}
       <FileDrop files={files} on_change={set_files} />
     </Form>
   );
@@ -193,11 +250,13 @@ function Gallery({ prompt, choose }: { prompt: string; choose: (prompt: string) 
 }
 
 export function Studio() {
+  const [fixed, set_fixed] = useState(false);
   const [prompt, set_prompt] = useState(query.value.get("prompt") ?? "");
   const projects = use_projects();
   const parts = use_load(`studio/${space.value?.id}`, async (signal) => ({
     presets: can("preset_read") ? await api.list<Preset>("/v1/presets", { space: space.value?.id }, signal) : [],
     harnesses: await api.get<HarnessView[]>("/v1/harnesses", {}, signal),
+    models: can("skill_read") ? (await list_skills(signal)).filter((skill) => skill.type === "model") : [],
   }));
   return (
     <div class="page narrow studio">
@@ -205,7 +264,7 @@ export function Studio() {
         title="Studio"
         text="Give a worker a task. It works in its own sandbox, reads the project's traces and saves its findings."
       />
-      <Gallery prompt={prompt} choose={set_prompt} />
+      {!fixed && <Gallery prompt={prompt} choose={set_prompt} />}
       <Data load={projects} retry={() => void reload("projects/")}>
         {(known) =>
           known.length === 0 ? (
@@ -216,8 +275,8 @@ export function Studio() {
             />
           ) : (
             <Data load={parts} retry={() => void reload("studio/")}>
-              {({ presets, harnesses }) => (
-                <Composer {...{ projects: known, presets, harnesses, prompt, set_prompt }} />
+              {({ presets, harnesses, models }) => (
+                <Composer {...{ projects: known, presets, harnesses, models, prompt, set_prompt, set_fixed }} />
               )}
             </Data>
           )

@@ -17,7 +17,7 @@ import { Visible } from "../../parts/visible";
 import { query, set_query } from "../../router";
 import { history_page, run_page, studio_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
-import { is_over, run_route, run_time, run_tokens, run_tones, run_words } from "./data";
+import { has_failed_turn, is_over, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
 import { cost_text, RunActions, RunFacts } from "./run";
 
 const hours = 48;
@@ -41,10 +41,10 @@ function Cells({ runs }: { runs: Run[] }) {
               <button
                 type="button"
                 key={run.id}
-                class={`swarm-cell ${run_tones[run.state]}`}
-                aria-label={`${run.title}, ${run_words[run.state]}`}
+                class={`swarm-cell ${run_tone(run)}`}
+                aria-label={`${run.title}, ${run_word(run)}`}
                 aria-pressed={query.value.get("open") === run.id}
-                title={`${run.title}\n${run_words[run.state]} · ${run_time(run, Date.now())} · ${cost_text(run)}`}
+                title={`${run.title}\n${run_word(run)} · ${run_time(run, Date.now())} · ${cost_text(run)}`}
                 onClick={() => set_query({ open: run.id })}
               />
             ))}
@@ -63,7 +63,8 @@ const sums: { tone: Tone; states: RunState[]; word: string }[] = [
 ];
 
 function Totals({ runs }: { runs: Run[] }) {
-  const count = (states: RunState[]) => runs.filter((run) => states.includes(run.state)).length;
+  const count = (states: RunState[]) =>
+    runs.filter((run) => states.includes(has_failed_turn(run) ? "failed" : run.state)).length;
   const midnight = new Date().setHours(0, 0, 0, 0);
   const today = runs.filter((run) => to_milliseconds(run.created_at) >= midnight);
   const spent = today.reduce((sum, run) => sum + (run.cost_micro_usd ?? 0), 0);
@@ -94,7 +95,7 @@ export const run_list_columns: Column<Run>[] = [
     title: "State",
     width: "140px",
     sort: (run) => run.state,
-    cell: (run) => <State tone={run_tones[run.state]} text={run_words[run.state]} />,
+    cell: (run) => <State tone={run_tone(run)} text={run_word(run)} />,
   },
   { id: "preset", title: "Preset", width: "150px", wide: true, sort: group_of, cell: group_of },
   {

@@ -11,6 +11,7 @@ import { Data, Empty } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
+import { SpaceStorageTable } from "./space_storage";
 
 const words: Record<StoredKind["kind"], [string, string]> = {
   runs: ["Runs", "Ended runs with transcripts and artifacts"],
@@ -21,6 +22,7 @@ const words: Record<StoredKind["kind"], [string, string]> = {
   layers: ["Layers", "Results of init scripts"],
   images: ["Images", "Roots of sandboxes"],
   sandboxes: ["Leftovers", "Folders of runs whose end was interrupted"],
+  uploads: ["Uploads", "Files that people gave to runs"],
 };
 
 const kind_columns: Column<StoredKind>[] = [
@@ -192,6 +194,7 @@ export function Storage() {
           </>
         )}
       </Data>
+      <SpaceStorageTable />
       <Collections />
     </div>
   );

@@ -1,8 +1,8 @@
 // Actions on an issue: open its traces, investigate, fix, monitor, assign, mute, resolve, dismiss, merge.
 
 import { useState } from "preact/hooks";
-import { api } from "../../api";
-import type { ForgeIssueDraft, Issue, Member, Project } from "../../api_types";
+import { api, segment } from "../../api";
+import type { ForgeIssueDraft, Issue, Member, Monitor, Preset, Project, SignalView } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { use_load } from "../../load";
 import { can, space, user } from "../../login";
@@ -13,12 +13,13 @@ import { Icon } from "../../parts/icon";
 import { Menu, type MenuItem } from "../../parts/menu";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
-import { evaluators_page, issue_page, monitor_page, run_page, traces_page } from "../addresses";
+import { evaluators_page, issue_page, monitor_page, run_page, signal_page, traces_page } from "../addresses";
 import { AddToDataset } from "../datasets/add_to_dataset";
+import { use_presets } from "../presets/data";
 import { list_repos } from "../repos/data";
 import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./data";
 
-type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge" | "dataset";
+type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge" | "dataset" | "monitor";
 
 async function change(issue: Issue, body: object, done: string): Promise<void> {
   await api.patch(issue_route(issue.id), body);
@@ -241,6 +242,49 @@ function ForgeDialog({ issue, project, on_close }: ActionDialogProps) {
   );
 }
 
+/** A monitor notifies people: its limit is chosen before it exists. */
+function MonitorDialog({ issue, project, on_close }: ActionDialogProps) {
+  const [limit, set_limit] = useState("0");
+  const number = Number(limit);
+  const valid = limit.trim() !== "" && Number.isFinite(number) && number >= 0;
+  return (
+    <Dialog title="Create a monitor" on_close={on_close}>
+      <Form
+        title="Create monitor"
+        disabled={!valid}
+        on_cancel={on_close}
+        submit={async () => {
+          const changed = await api.post<Issue>(issue_route(issue.id, "/monitor"), {});
+          const id = changed.monitor_id ?? "";
+          if (number > 0) {
+            const route = `/v1/monitors/${segment(id)}`;
+            const { settings } = await api.get<Monitor>(route, {});
+            await api.patch(route, {
+              settings: { ...settings, condition: { ...settings.condition, threshold: number } },
+            });
+          }
+          await issues_changed();
+          on_close();
+          navigate(monitor_page(project.name, id));
+        }}
+      >
+        <p>
+          It counts the traces of this issue in the last hour, every 10 minutes, and sends notices when it triggers.
+        </p>
+        <Field
+          label="Triggers above, traces per hour"
+          type="number"
+          min={0}
+          value={limit}
+          on_input={set_limit}
+          hint="0: when the issue is seen again."
+          first
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
 const dialogs: Record<DialogName, (props: ActionDialogProps) => preact.JSX.Element> = {
   dismiss: DismissDialog,
   mute: MuteDialog,
@@ -249,7 +293,19 @@ const dialogs: Record<DialogName, (props: ActionDialogProps) => preact.JSX.Eleme
   severity: SeverityDialog,
   forge: ForgeDialog,
   dataset: DatasetDialog,
+  monitor: MonitorDialog,
 };
+
+/** What a fix still needs; null when it can start, or when the settings cannot be read. */
+function fix_obstacle(signal: SignalView | undefined, presets: Preset[] | undefined): string | null {
+  if (!signal) return null;
+  if (signal.settings.preset === null) return "A fix needs a coding agent: choose a preset with a model.";
+  const preset = presets?.find((one) => one.id === signal.settings.preset || one.name === signal.settings.preset);
+  if (preset?.settings.harness === "playbook") return "A fix needs a coding agent: choose a preset with a model.";
+  if (signal.settings.repo === null && preset?.settings.repos.length === 0)
+    return "A fix needs the application's repository: name it.";
+  return null;
+}
 
 export function IssueActions({ issue, project }: { issue: Issue; project: Project }) {
   const [dialog, set_dialog] = useState<DialogName | null>(null);
@@ -263,11 +319,6 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
     const changed = await api.post<Issue>(issue_route(issue.id, "/fix"), {});
     await issues_changed();
     if (changed.fix_run) navigate(run_page(changed.fix_run));
-  });
-  const monitor = attempt("Could not create the monitor", async () => {
-    const changed = await api.post<Issue>(issue_route(issue.id, "/monitor"), {});
-    await issues_changed();
-    if (changed.monitor_id) navigate(monitor_page(project.name, changed.monitor_id));
   });
   const evaluator = attempt("Could not create the evaluator", async () => {
     await api.post<Issue>(issue_route(issue.id, "/evaluator"), {});
@@ -285,6 +336,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   const set_status = (status: string, done: string) =>
     attempt("Could not change the issue", () => change(issue, { status }, done));
   const live = is_live(issue);
+  const obstacle = fix_obstacle(use_signal(project).data, use_presets().data);
   const may_write = can("issue_write");
   const may_start = can("run_start");
   const items: MenuItem[] = [];
@@ -294,7 +346,8 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       icon: "gauge",
       run: () => navigate(monitor_page(project.name, issue.monitor_id ?? "")),
     });
-  else if (can("monitor_write")) items.push({ title: "Create a monitor", icon: "gauge", run: monitor });
+  else if (can("monitor_write"))
+    items.push({ title: "Create a monitor…", icon: "gauge", run: () => set_dialog("monitor") });
   if (issue.evaluator_id)
     items.push({ title: "Open evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
   else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: evaluator });
@@ -345,9 +398,15 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           >
             <Icon name="search" /> {issue.investigation_id ? "Investigate again" : "Investigate"}
           </button>
-          <button type="button" class={issue.investigation_id ? "primary" : undefined} disabled={busy} onClick={fix}>
-            <Icon name="tool" /> Start fix
-          </button>
+          {obstacle ? (
+            <a class="button" href={`${signal_page(project.name)}?tab=settings`} title={obstacle}>
+              <Icon name="tool" /> Set up fixes
+            </a>
+          ) : (
+            <button type="button" class={issue.investigation_id ? "primary" : undefined} disabled={busy} onClick={fix}>
+              <Icon name="tool" /> Start fix
+            </button>
+          )}
         </>
       )}
       {live && may_write && (

@@ -34,11 +34,7 @@ function columns_of(project: string, evals: ReadonlyMap<string, EvalView[]>): Co
       title: "Status",
       width: "104px",
       cell: (row) =>
-        row.errors > 0 ? (
-          <State tone="failed" text={plural(row.errors, "error")} />
-        ) : (
-          <span class="faint">no errors</span>
-        ),
+        row.errors > 0 ? <State tone="failed" text={plural(row.errors, "error")} /> : <span class="faint">OK</span>,
     },
     {
       id: "traces",
