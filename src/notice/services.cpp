@@ -24,9 +24,13 @@ Severity severity_of(std::string_view kind_name) {
     case Kind::budget_spent:
         return Severity::error;
     case Kind::automation_paused:
+    case Kind::eval_task_paused:
+    case Kind::evaluator_drifted:
     case Kind::budget_near:
     case Kind::pull_request_failed:
     case Kind::issue_new:
+    case Kind::eval_task_paused:
+    case Kind::evaluator_drifted:
         return Severity::warning;
     case Kind::monitor_recovered:
     case Kind::run_finished:
