@@ -29,8 +29,6 @@ Severity severity_of(std::string_view kind_name) {
     case Kind::budget_near:
     case Kind::pull_request_failed:
     case Kind::issue_new:
-    case Kind::eval_task_paused:
-    case Kind::evaluator_drifted:
         return Severity::warning;
     case Kind::monitor_recovered:
     case Kind::run_finished:
