@@ -72,6 +72,9 @@ class Maker:
         folder = self.work / "installed"
         if not folder.exists():
             run("cmake", "--install", self.build, "--strip", "--prefix", folder, stdout=subprocess.DEVNULL)
+            # Both are computed from debug information, which names the folder of the build.
+            for program in PROGRAMS:
+                run("objcopy", "--remove-section=.gnu_debuglink", "--remove-section=.note.gnu.build-id", folder / program)
         return folder
 
     # --- Debian

@@ -30,6 +30,7 @@ public:
         : audit(database, clock),
           users(database, clock, audit, policy.password_cost),
           spaces(database, clock, audit),
+          custom_roles(database, clock, audit),
           logins(database, clock, audit, users, policy.login),
           password_resets(database, clock, audit, users, logins),
           invites(database, clock, audit, users, spaces, logins, policy.invite_lifetime),
@@ -45,6 +46,7 @@ public:
     const AuditLog audit;
     Users users;
     Spaces spaces;
+    CustomRoles custom_roles;
     Logins logins;
     PasswordResets password_resets;
     Invites invites;

@@ -5,14 +5,21 @@ namespace hone::access {
 std::optional<Role> Caller::role_in(const SpaceId& space) const {
     // An installation owner's own login acts as owner everywhere; a key never leaves its space.
     if (installation_owner && kind == CallerKind::user) return Role::owner;
-    if (const auto found = roles.find(space); found != roles.end()) return found->second;
+    if (const auto found = roles.find(space); found != roles.end()) return found->second.role;
     return std::nullopt;
+}
+
+std::string Caller::custom_role_in(const SpaceId& space) const {
+    if (installation_owner && kind == CallerKind::user) return "";
+    const auto found = roles.find(space);
+    return found != roles.end() ? found->second.custom : "";
 }
 
 PermissionSet Caller::permissions_in(const SpaceId& space) const {
     if (kind == CallerKind::system) return permissions_of(Role::owner);
-    const auto role = role_in(space);
-    return role ? permissions_of(*role) & scope : PermissionSet();
+    if (installation_owner && kind == CallerKind::user) return permissions_of(Role::owner) & scope;
+    const auto found = roles.find(space);
+    return found != roles.end() ? found->second.permissions & scope : PermissionSet();
 }
 
 PermissionSet Caller::permissions_of_installation() const {
@@ -24,7 +31,7 @@ bool Caller::may_anywhere(Permission permission) const {
     if (permissions_of_installation().has(permission)) return true;
     if (installation_owner && kind == CallerKind::user) return true;
     for (const auto& [space, role] : roles)
-        if ((permissions_of(role) & scope).has(permission)) return true;
+        if ((role.permissions & scope).has(permission)) return true;
     return kind == CallerKind::system;
 }
 

@@ -27,6 +27,9 @@ struct KeyTag {
 struct InviteTag {
     static constexpr std::string_view kind = "invite";
 };
+struct CustomRoleTag {
+    static constexpr std::string_view kind = "role";
+};
 struct LoginSessionTag {
     static constexpr std::string_view kind = "login";
 };
@@ -35,6 +38,7 @@ using SpaceId = Id<SpaceTag>;
 using ProjectId = Id<ProjectTag>;
 using KeyId = Id<KeyTag>;
 using InviteId = Id<InviteTag>;
+using CustomRoleId = Id<CustomRoleTag>;
 using LoginSessionId = Id<LoginSessionTag>;
 
 // Stands for the runs that Signal starts by itself in the bindings of restricted projects.
@@ -52,10 +56,10 @@ struct Caller {
     UserId user;                // set for users and for personal keys
     KeyId key;                  // set for keys
     bool installation_owner = false;
-    std::map<SpaceId, Role> roles; // a key has exactly one
-    PermissionSet scope;           // what a key is limited to; everything for users
-    std::string run;               // of a run key: the run whose worker uses it
-    ProjectId bound_project;       // of a run key: the only project it sees
+    std::map<SpaceId, HeldRole> roles; // a key has exactly one
+    PermissionSet scope;               // what a key is limited to; everything for users
+    std::string run;                   // of a run key: the run whose worker uses it
+    ProjectId bound_project;           // of a run key: the only project it sees
     std::string acts_for; // of a run key: the service key that started the run, or `signal`; its bindings count
 
     // Of a cookie session.
@@ -72,7 +76,10 @@ struct Caller {
     // The id in the audit log and in rate limits.
     std::string actor() const { return kind == CallerKind::key ? key.text() : user.text(); }
 
+    // Absent: not a member. Decisions are about permissions; the role is for order and for display.
     std::optional<Role> role_in(const SpaceId& space) const;
+    // The name of the custom role in the space; empty: a built-in one, or none.
+    std::string custom_role_in(const SpaceId& space) const;
     PermissionSet permissions_in(const SpaceId& space) const;
     PermissionSet permissions_of_installation() const;
     // Whether the permission is held in any space, or in the installation: a first, cheap check.

@@ -45,6 +45,9 @@ constexpr PermissionRow table[] = {
     {dataset_write, "Create, change and delete datasets, import examples.", false, Role::member},
     {experiment_write, "Create experiments, send their runs and evals, delete them.", false, Role::member},
     {prompt_write, "Create versions of prompts, move their tags, delete prompts.", false, Role::member},
+    {queue_manage, "Create, change, fill and delete queues for people who label.", false, Role::member},
+    {queue_answer, "See queues, label their items.", false, Role::annotator},
+    {role_manage, "Compose, change and delete custom roles of the space.", false, Role::owner},
     {space_create, "Create spaces.", true},
     {user_manage, "See all users, disable them, make installation owners.", true},
     {audit_verify, "Check the whole audit log, read entries outside any space.", true},
@@ -89,6 +92,15 @@ PermissionSet permissions_of(Role role) {
     for (const auto& row : table)
         if (!row.installation && role >= row.least_role) set.add(row.permission);
     return set;
+}
+
+HeldRole HeldRole::custom_role(std::string name, PermissionSet permissions) {
+    HeldRole held;
+    for (const Role role : {Role::viewer, Role::annotator, Role::member, Role::admin})
+        if (permissions.contains(permissions_of(role))) held.role = role;
+    held.permissions = permissions;
+    held.custom = std::move(name);
+    return held;
 }
 
 PermissionSet installation_permissions() {

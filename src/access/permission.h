@@ -56,6 +56,9 @@ enum class Permission {
     dataset_write,
     experiment_write,
     prompt_write,
+    queue_manage,
+    queue_answer,
+    role_manage,
     // Of the whole installation: held by installation owners only.
     space_create,
     user_manage,
@@ -102,6 +105,9 @@ constexpr auto enum_names(Permission) {
                       EnumName{dataset_write, "dataset_write"},
                       EnumName{experiment_write, "experiment_write"},
                       EnumName{prompt_write, "prompt_write"},
+                      EnumName{queue_manage, "queue_manage"},
+                      EnumName{queue_answer, "queue_answer"},
+                      EnumName{role_manage, "role_manage"},
                       EnumName{space_create, "space_create"},
                       EnumName{user_manage, "user_manage"},
                       EnumName{audit_verify, "audit_verify"},
@@ -138,6 +144,18 @@ private:
 };
 
 PermissionSet permissions_of(Role role);
+
+// What a member has in a space: a built-in role, or a custom role that an owner composed.
+struct HeldRole {
+    Role role; // of a custom role: the highest up to admin whose permissions it includes, else viewer; only for order
+    PermissionSet permissions;
+    std::string custom; // name of the custom role; empty: none
+    HeldRole() : HeldRole(Role::viewer) {}
+    HeldRole(Role held) : role(held), permissions(permissions_of(held)) {}
+    static HeldRole custom_role(std::string name, PermissionSet permissions);
+    std::string name() const { return custom.empty() ? std::string(name_of(role)) : custom; }
+    friend bool operator==(const HeldRole&, const HeldRole&) = default;
+};
 PermissionSet installation_permissions();
 // Every permission whose action is "read".
 PermissionSet reading_permissions();

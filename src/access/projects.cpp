@@ -43,11 +43,14 @@ Result<PermissionSet> Projects::permissions_in(const Caller& caller, const Proje
     PermissionSet allowed;
     if (in_space.has(Permission::project_bind)) allowed.add(Permission::project_bind);
     if (in_space.empty()) return allowed; // a binding gives nothing to those outside the space
+    // A custom role denies what it does not name, in restricted projects too.
+    const PermissionSet limit =
+        caller.custom_role_in(project.space_id).empty() ? permissions_of(Role::owner) : in_space;
     const auto rows = TRY(m_database.query("SELECT role FROM bindings WHERE project_id = ? AND principal = ?",
                                            project.id, caller.principal()));
     if (!rows.empty())
         if (const auto role = parse_enum<Role>(rows.front().text(0)))
-            allowed = allowed | (permissions_of(*role) & caller.scope);
+            allowed = allowed | (permissions_of(*role) & caller.scope & limit);
     return allowed;
 }
 
@@ -177,6 +180,11 @@ Result<Project> Projects::create_for_experiment(const Caller& caller, const Spac
     project.space_id = space;
     project.retention_days = 90;
     return insert(caller, project, true);
+}
+
+Result<bool> Projects::is_hidden(const ProjectId& id) const {
+    const auto rows = TRY(m_database.query("SELECT hidden FROM projects WHERE id = ?", id));
+    return rows.empty() || rows.front().integer(0) != 0;
 }
 
 Result<> Projects::remove_for_experiment(const Caller& caller, const ProjectId& id) {
@@ -323,6 +331,13 @@ Result<std::map<std::string, int64_t>> Projects::retention_days() const {
          TRY(m_database.query("SELECT id, retention_days FROM projects WHERE retention_days IS NOT NULL")))
         days[row.text(0)] = row.integer(1);
     return days;
+}
+
+Result<std::map<std::string, std::string>> Projects::spaces() const {
+    std::map<std::string, std::string> spaces;
+    for (const auto& row : TRY(m_database.query("SELECT id, space_id FROM projects")))
+        spaces[row.text(0)] = row.text(1);
+    return spaces;
 }
 
 Result<int64_t> Projects::purge() {

@@ -41,6 +41,8 @@ public:
     Result<Project> find_or_create_for_traces(const Caller& caller, const SpaceId& space, const std::string& name);
     // The hidden project of an experiment, for the traces of its runs; its spans are kept for 90 days.
     Result<Project> create_for_experiment(const Caller& caller, const SpaceId& space, const std::string& name);
+    // Whether it belongs to experiments or evaluators; also true when it is gone.
+    Result<bool> is_hidden(const ProjectId& id) const;
     // Harmless when it is gone already, or is not hidden.
     Result<> remove_for_experiment(const Caller& caller, const ProjectId& id);
     Result<Project> update(const Caller& caller, const ProjectId& id, const ProjectChange& change);
@@ -68,6 +70,8 @@ public:
 
     // Days that spans are kept, of the projects with their own setting. For the retention duty.
     Result<std::map<std::string, int64_t>> retention_days() const;
+    // The space of each project, hidden ones included, by their ids.
+    Result<std::map<std::string, std::string>> spaces() const;
 
     // Stores register once at start, before requests come.
     void add_data_owner(ProjectData& owner) { m_data_owners.push_back(&owner); }

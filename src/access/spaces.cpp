@@ -8,12 +8,14 @@ namespace hone::access {
 namespace {
 
 constexpr std::string_view select_space = "SELECT id, name, description, created_at FROM spaces";
-constexpr std::string_view select_member = "SELECT m.user_id, u.email, u.name, m.role, u.disabled, m.created_at, "
-                                           "u.last_login_at FROM members m JOIN users u ON u.id = m.user_id";
+constexpr std::string_view select_member =
+    "SELECT m.user_id, u.email, u.name, m.role, u.disabled, m.created_at, u.last_login_at, r.name, r.permissions "
+    "FROM members m JOIN users u ON u.id = m.user_id LEFT JOIN custom_roles r ON r.id = m.custom_role";
 
 Member member_of(const sql::Row& row) {
-    return {row.id<UserTag>(0), row.text(1), row.text(2),         parse_enum<Role>(row.text(3)).value_or(Role::viewer),
-            row.flag(4),        row.time(5), row.optional_time(6)};
+    const HeldRole held = held_role_of(row, 3, 7, 8).value_or(Role::viewer);
+    return {row.id<UserTag>(0), row.text(1), row.text(2),          held.role,
+            row.flag(4),        row.time(5), row.optional_time(6), held.custom};
 }
 
 } // namespace
@@ -26,7 +28,13 @@ Result<> require_may_grant(const Caller& caller, const SpaceId& space, Role role
 
 Result<Space> Spaces::space_of(const Caller& caller, const sql::Row& row) const {
     const auto id = row.id<SpaceTag>(0);
-    return Space{id, row.text(1), row.text(2), row.time(3), caller.role_in(id), caller.permissions_in(id).names()};
+    return Space{id,
+                 row.text(1),
+                 row.text(2),
+                 row.time(3),
+                 caller.role_in(id),
+                 caller.permissions_in(id).names(),
+                 caller.custom_role_in(id)};
 }
 
 Result<Page<Space>> Spaces::list(const Caller& caller, const PageRequest& page) const {
@@ -87,6 +95,13 @@ Result<std::map<SpaceId, std::string>> Spaces::names(std::span<const SpaceId> id
     return names;
 }
 
+Result<std::map<SpaceId, std::string>> Spaces::all_names() const {
+    std::map<SpaceId, std::string> names;
+    for (const auto& row : TRY(m_database.query("SELECT id, name FROM spaces")))
+        names.emplace(row.id<SpaceTag>(0), row.text(1));
+    return names;
+}
+
 Result<std::vector<SpaceId>> Spaces::of_installation_owners(int64_t limit) const {
     auto rows = TRY(
         m_database.query("SELECT DISTINCT members.space_id FROM members JOIN users ON users.id = members.user_id WHERE "
@@ -115,9 +130,10 @@ Result<SpaceId> Spaces::create(sql::Transaction& transaction, const std::string&
     return id;
 }
 
-Result<> Spaces::add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role) const {
-    TRY(transaction.execute("INSERT INTO members (space_id, user_id, role, created_at) VALUES (?,?,?,?)", space, user,
-                            name_of(role), m_clock.now()));
+Result<> Spaces::add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role,
+                            const std::optional<CustomRoleId>& custom) const {
+    TRY(transaction.execute("INSERT INTO members (space_id, user_id, role, custom_role, created_at) VALUES (?,?,?,?,?)",
+                            space, user, name_of(custom ? Role::viewer : role), custom, m_clock.now()));
     return {};
 }
 
@@ -188,15 +204,17 @@ Result<Page<Member>> Spaces::members(const Caller& caller, const SpaceId& space,
     return make_page(std::move(members), page, [](const Member& member) { return member.user_id.text(); });
 }
 
-Result<Role> Spaces::changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
-                                     const UserId& user) const {
+Result<HeldRole> Spaces::changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                                         const UserId& user) const {
     const auto rows =
-        TRY(transaction.query("SELECT role FROM members WHERE space_id = ? AND user_id = ?", space, user));
+        TRY(transaction.query("SELECT m.role, r.name, r.permissions FROM members m LEFT JOIN custom_roles "
+                              "r ON r.id = m.custom_role WHERE m.space_id = ? AND m.user_id = ?",
+                              space, user));
     if (rows.empty()) return not_found("member " + user.text());
-    const Role role = parse_enum<Role>(rows.front().text(0)).value_or(Role::viewer);
-    if (!caller.permissions_in(space).contains(permissions_of(role)))
+    const HeldRole held = held_role_of(rows.front(), 0, 1, 2).value_or(Role::viewer);
+    if (!caller.permissions_in(space).contains(held.permissions))
         return forbidden("you cannot change a member whose role is higher than yours");
-    return role;
+    return held;
 }
 
 Result<> Spaces::require_an_owner(sql::Transaction& transaction, const SpaceId& space) const {
@@ -207,17 +225,18 @@ Result<> Spaces::require_an_owner(sql::Transaction& transaction, const SpaceId& 
     return {};
 }
 
-Result<Member> Spaces::set_role(const Caller& caller, const SpaceId& space, const UserId& user, Role role) {
+Result<Member> Spaces::set_role(const Caller& caller, const SpaceId& space, const UserId& user,
+                                const RoleChoice& choice) {
     TRY(caller.require(Permission::member_manage, space));
-    TRY(require_may_grant(caller, space, role));
     return m_database.write([&](sql::Transaction& transaction) -> Result<Member> {
-        const Role before = TRY(changeable_role(transaction, caller, space, user));
-        TRY(transaction.execute("UPDATE members SET role = ? WHERE space_id = ? AND user_id = ?", name_of(role), space,
-                                user));
+        const Grantable given = TRY(grantable(transaction, caller, space, choice));
+        const HeldRole before = TRY(changeable_role(transaction, caller, space, user));
+        TRY(transaction.execute("UPDATE members SET role = ?, custom_role = ? WHERE space_id = ? AND user_id = ?",
+                                name_of(given.custom ? Role::viewer : given.held.role), given.custom, space, user));
         if (before == Role::owner) TRY(require_an_owner(transaction, space));
         TRY(m_audit.record(
             transaction, caller,
-            {"member_update", space, user.text(), {{"role", name_of(role)}, {"before", name_of(before)}}}));
+            {"member_update", space, user.text(), {{"role", given.held.name()}, {"before", before.name()}}}));
         const auto rows =
             TRY(transaction.query(std::string(select_member) + " WHERE m.space_id = ? AND m.user_id = ?", space, user));
         return member_of(rows.front());
@@ -231,7 +250,7 @@ Result<> Spaces::remove_member(const Caller& caller, const SpaceId& space, const
     else
         TRY(caller.require(Permission::member_read, space));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const Role before = TRY(changeable_role(transaction, caller, space, user));
+        const HeldRole before = TRY(changeable_role(transaction, caller, space, user));
         TRY(delete_member(transaction, space, user));
         if (before == Role::owner) TRY(require_an_owner(transaction, space));
         return m_audit.record(transaction, caller, {"member_delete", space, user.text()});
@@ -271,13 +290,17 @@ Result<bool> Spaces::exists(sql::Transaction& transaction, const SpaceId& space)
 Result<bool> Spaces::change_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
                                    const UserId& user, Role role) const {
     const auto before = TRY(role_of(transaction, space, user));
-    if (before == role) return false;
+    const bool has_custom = !TRY(transaction.query("SELECT 1 FROM members WHERE space_id = ? AND user_id = ? AND "
+                                                   "custom_role IS NOT NULL",
+                                                   space, user))
+                                 .empty();
+    if (before == role && !has_custom) return false;
     if (before == Role::owner && TRY(is_last_owner(transaction, space, user))) return false;
     if (!before) {
         TRY(add_member(transaction, space, user, role));
     } else {
-        TRY(transaction.execute("UPDATE members SET role = ? WHERE space_id = ? AND user_id = ?", name_of(role), space,
-                                user));
+        TRY(transaction.execute("UPDATE members SET role = ?, custom_role = NULL WHERE space_id = ? AND user_id = ?",
+                                name_of(role), space, user));
     }
     json::Object details{{"role", name_of(role)}, {"by", "groups"}};
     if (before) details["before"] = name_of(*before);

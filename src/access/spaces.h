@@ -3,6 +3,7 @@
 #pragma once
 
 #include "access/accounts/users.h"
+#include "access/custom_roles.h"
 
 namespace hone::access {
 
@@ -31,18 +32,20 @@ public:
 
     // Names by id, for lists of other folders; ids without a space are left out.
     Result<std::map<SpaceId, std::string>> names(std::span<const SpaceId> ids) const;
+    Result<std::map<SpaceId, std::string>> all_names() const;
     // Where notices about the whole installation go: the spaces of its owners, else the oldest space.
     Result<std::vector<SpaceId>> of_installation_owners(int64_t limit) const;
 
     Result<Page<Member>> members(const Caller& caller, const SpaceId& space, const PageRequest& page) const;
     Result<std::optional<Member>> find_member(const SpaceId& space, const UserId& user) const;
-    Result<Member> set_role(const Caller& caller, const SpaceId& space, const UserId& user, Role role);
+    Result<Member> set_role(const Caller& caller, const SpaceId& space, const UserId& user, const RoleChoice& choice);
     Result<> remove_member(const Caller& caller, const SpaceId& space, const UserId& user);
 
     // Within a transaction of others: the first start and accepted invites.
     Result<SpaceId> create(sql::Transaction& transaction, const std::string& name,
                            const std::string& description) const;
-    Result<> add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role) const;
+    Result<> add_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user, Role role,
+                        const std::optional<CustomRoleId>& custom = {}) const;
     // Within a transaction of others: memberships that follow the groups of single sign-on. `change_member` adds the
     // member or changes its role, and returns whether it did; neither takes a space's last owner away.
     Result<bool> change_member(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
@@ -54,8 +57,8 @@ public:
 
 private:
     Result<Space> space_of(const Caller& caller, const sql::Row& row) const;
-    Result<Role> changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
-                                 const UserId& user) const;
+    Result<HeldRole> changeable_role(sql::Transaction& transaction, const Caller& caller, const SpaceId& space,
+                                     const UserId& user) const;
     Result<> require_an_owner(sql::Transaction& transaction, const SpaceId& space) const;
     Result<bool> is_last_owner(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const;
     Result<> delete_member(sql::Transaction& transaction, const SpaceId& space, const UserId& user) const;

@@ -203,7 +203,8 @@ TEST_CASE("names, members and roles are read for other folders, many in one quer
         REQUIRE(found);
         CHECK(found->email == "bob@example.com");
         CHECK(!must(world.access.spaces.find_member(other, member.user)));
-        CHECK(must(world.access.users.roles_of(member.user)) == std::map<SpaceId, Role>{{world.space, Role::member}});
+        CHECK(must(world.access.users.roles_of(member.user)) ==
+              std::map<SpaceId, HeldRole>{{world.space, Role::member}});
 
         const auto project = world.add_project(world.admin, world.space, "named");
         const std::vector<ProjectId> projects{project.id, ProjectId("proj_unknown")};

@@ -73,9 +73,9 @@ public:
 // Only what access itself writes; much quicker than a database for each case.
 inline void empty_tables(sql::Database& database) {
     must(database.write([](sql::Transaction& transaction) -> Result<> {
-        for (const char* table :
-             {"bindings", "deleted_projects", "projects", "api_keys", "invites", "members", "spaces", "login_sessions",
-              "login_failures", "known_peers", "password_resets", "users", "audit_entries", "audit_head"})
+        for (const char* table : {"bindings", "deleted_projects", "projects", "api_keys", "invites", "members",
+                                  "custom_roles", "spaces", "login_sessions", "login_failures", "known_peers",
+                                  "password_resets", "users", "audit_entries", "audit_head"})
             TRY(transaction.execute("DELETE FROM " + std::string(table)));
         TRY(transaction.execute("INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '')"));
         return {};

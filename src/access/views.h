@@ -33,6 +33,7 @@ struct Space {
     Time created_at{};
     std::optional<Role> role;
     std::vector<std::string> permissions;
+    std::string custom_role;
     static constexpr std::tuple fields{
         Field{"id", &Space::id, ""},
         Field{"name", &Space::name, ""},
@@ -40,6 +41,8 @@ struct Space {
         Field{"created_at", &Space::created_at, ""},
         Field{"role", &Space::role, "The caller's role."},
         Field{"permissions", &Space::permissions, "Permissions of the caller in this space."},
+        Field{"custom_role", &Space::custom_role,
+              "Name of the caller's custom role; its permissions count, not those of `role`. Empty: none."},
     };
 };
 
@@ -51,6 +54,7 @@ struct Member {
     bool disabled = false;
     Time created_at{};
     std::optional<Time> last_login_at;
+    std::string custom_role;
     static constexpr std::tuple fields{
         Field{"user_id", &Member::user_id, ""},
         Field{"email", &Member::email, ""},
@@ -59,6 +63,32 @@ struct Member {
         Field{"disabled", &Member::disabled, ""},
         Field{"created_at", &Member::created_at, "Member since."},
         Field{"last_login_at", &Member::last_login_at, ""},
+        Field{"custom_role", &Member::custom_role,
+              "Name of the custom role; its permissions count, not those of `role`. Empty: none."},
+    };
+};
+
+struct CustomRole {
+    CustomRoleId id;
+    SpaceId space_id;
+    std::string name;
+    std::string description;
+    std::vector<std::string> permissions;
+    int64_t members = 0;
+    std::string created_by_name;
+    Time created_at{};
+    Time updated_at{};
+    static constexpr std::tuple fields{
+        Field{"id", &CustomRole::id, ""},
+        Field{"space_id", &CustomRole::space_id, ""},
+        Field{"name", &CustomRole::name, ""},
+        Field{"description", &CustomRole::description, ""},
+        Field{"permissions", &CustomRole::permissions,
+              "All that its members can do; space_read is always one of them."},
+        Field{"members", &CustomRole::members, "Members who have it."},
+        Field{"created_by_name", &CustomRole::created_by_name, ""},
+        Field{"created_at", &CustomRole::created_at, ""},
+        Field{"updated_at", &CustomRole::updated_at, ""},
     };
 };
 
@@ -78,6 +108,7 @@ struct Invite {
     Time expires_at{};
     InviteState state = InviteState::open;
     std::optional<std::string> path;
+    std::string custom_role;
     static constexpr std::tuple fields{
         Field{"id", &Invite::id, ""},
         Field{"space_id", &Invite::space_id, ""},
@@ -88,6 +119,8 @@ struct Invite {
         Field{"expires_at", &Invite::expires_at, ""},
         Field{"state", &Invite::state, ""},
         Field{"path", &Invite::path, "Path of the page that accepts it; only in the response that creates it."},
+        Field{"custom_role", &Invite::custom_role,
+              "Name of the custom role that it gives instead of `role`; or empty."},
     };
 };
 
@@ -98,6 +131,7 @@ struct InviteInfo {
     std::string space_name;
     Time expires_at{};
     bool user_exists = false;
+    std::string custom_role;
     static constexpr std::tuple fields{
         Field{"email", &InviteInfo::email, ""},
         Field{"role", &InviteInfo::role, ""},
@@ -105,6 +139,7 @@ struct InviteInfo {
         Field{"expires_at", &InviteInfo::expires_at, ""},
         Field{"user_exists", &InviteInfo::user_exists,
               "An account with this address exists; accept with its password."},
+        Field{"custom_role", &InviteInfo::custom_role, "Name of the custom role that it gives; or empty."},
     };
 };
 

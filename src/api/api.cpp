@@ -1,10 +1,12 @@
 #include "api/api.h"
 
+#include "access/accounts/agent_keys.h"
 #include "api/core/drop_in.h"
 #include "api/mcp/mcp.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "crypto/crypto.h"
+#include "identity/identity.h"
 #include "net/http/url.h"
 #include "otlp/encode.h"
 #include "run/run_services.h"
@@ -29,9 +31,12 @@ bool is_safe(std::string_view method) {
     return method == "GET" || method == "HEAD";
 }
 
+constexpr std::string_view agent_endpoint = "/mcp";
+
 bool is_api(std::string_view path) {
     return path.starts_with("/v1/") || path == "/v1" || path == "/openapi.json" || path == "/mcp" ||
-           path == "/arize_phoenix_version" || path.starts_with("/api/v1/");
+           path == "/arize_phoenix_version" || path.starts_with("/api/v1/") || path.starts_with("/oauth/") ||
+           path.starts_with("/.well-known/oauth-");
 }
 
 bool is_health(std::string_view path) {
@@ -184,6 +189,10 @@ net::Response Api::handle(net::Request&& request) {
     const Duration start = m_services.clock.steady();
     net::Response response = respond(request, match);
     response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
+    // Where an agent without a token finds the authorization server.
+    if (response.status == 401 && m_routes[match.route].path == agent_endpoint)
+        if (const std::string place = m_services.identities.agents.resource_metadata_url(); !place.empty())
+            response.set_header("WWW-Authenticate", "Bearer realm=\"hone\", resource_metadata=\"" + place + "\"");
     m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
     return with_headers(std::move(response));
 }
@@ -270,7 +279,11 @@ Result<access::Caller> Api::authenticate(const net::RequestHead& head, const Rou
     if (const auto value = head.header("Authorization"); !value.empty()) {
         if (value.size() <= bearer.size() || !equals_ignoring_case(value.substr(0, bearer.size()), bearer))
             return unauthorized("Authorization must be `Bearer <api key>`");
-        return m_services.access.keys.authenticate(trim(value.substr(bearer.size())), head.peer, head.id);
+        const std::string_view token = trim(value.substr(bearer.size()));
+        // Elsewhere the token of an agent is no key: it is for this endpoint alone.
+        if (route.path == agent_endpoint && access::is_agent_token(token))
+            return m_services.identities.agents.authenticate(token, head.peer, head.id);
+        return m_services.access.keys.authenticate(token, head.peer, head.id);
     }
     if (const std::string token = head.cookie("hone_session"); !token.empty())
         return m_services.access.logins.authenticate(token, head.peer, head.id);

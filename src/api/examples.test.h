@@ -2,12 +2,15 @@
 #pragma once
 
 #include "api/families/drop_in/langsmith.examples.test.h"
+#include "api/families/evaluate/calibrations.examples.test.h"
 #include "api/families/evaluate/dataset_schema.examples.test.h"
 #include "api/families/evaluate/dataset_sources.examples.test.h"
+#include "api/families/evaluate/eval_tasks.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
 #include "api/families/evaluate/playground.examples.test.h"
 #include "api/families/evaluate/proposals.examples.test.h"
+#include "api/families/evaluate/queues.examples.test.h"
 #include "api/families/loop/artifacts.examples.test.h"
 #include "api/families/loop/automations.examples.test.h"
 #include "api/families/loop/destinations.examples.test.h"
@@ -19,6 +22,7 @@
 #include "api/families/loop/notices.examples.test.h"
 #include "api/families/loop/presets.examples.test.h"
 #include "api/families/loop/pull_requests.examples.test.h"
+#include "api/families/loop/replays.examples.test.h"
 #include "api/families/loop/repos.examples.test.h"
 #include "api/families/loop/reviews.examples.test.h"
 #include "api/families/loop/run_files.examples.test.h"
@@ -36,10 +40,12 @@
 #include "api/families/phoenix/phoenix_span_queries.examples.test.h"
 #include "api/families/phoenix/phoenix_spans.examples.test.h"
 #include "api/families/phoenix/phoenix_traces.examples.test.h"
+#include "api/families/team/agents.examples.test.h"
 #include "api/families/team/audit.examples.test.h"
 #include "api/families/team/budgets.examples.test.h"
 #include "api/families/team/keys.examples.test.h"
 #include "api/families/team/projects.examples.test.h"
+#include "api/families/team/roles.examples.test.h"
 #include "api/families/team/server.examples.test.h"
 #include "api/families/team/sessions.examples.test.h"
 #include "api/families/team/sign_on.examples.test.h"
@@ -68,7 +74,9 @@ inline const std::vector<Example> examples = [] {
     for (const std::span<const Example> family : std::initializer_list<std::span<const Example>>{
              sessions_examples,
              sign_on_examples,
+             agents_examples,
              spaces_examples,
+             roles_examples,
              budgets_examples,
              space_policies_examples,
              projects_examples,
@@ -96,9 +104,12 @@ inline const std::vector<Example> examples = [] {
              phoenix_annotation_configs_examples,
              phoenix_span_queries_examples,
              dataset_schema_examples,
+             eval_tasks_examples,
              experiment_tasks_examples,
              playground_examples,
              proposals_examples,
+             queues_examples,
+             calibrations_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,
@@ -117,6 +128,7 @@ inline const std::vector<Example> examples = [] {
              evaluators_examples,
              repos_examples,
              reviews_examples,
+             replays_examples,
              pull_requests_examples,
              records_examples,
              langsmith_examples,

@@ -44,6 +44,7 @@ struct Who {
     bool installation_owner = false;
     bool reads_only = false; // the scope of a key
     std::map<SpaceId, Role> roles{};
+    std::optional<access::PermissionSet> custom{}; // of its custom role in the space, instead of the role's
     std::optional<UserId> user{};
     std::optional<std::vector<net::Header>> headers{}; // absent: a new login of `user` for each request
 };
@@ -56,6 +57,7 @@ bool holds(const Who& who, const SpaceId& space, Permission permission) {
     const auto& row = access::permission_table()[static_cast<size_t>(permission)];
     if (!in_scope(who, permission)) return false;
     if (who.installation_owner && (who.person || row.installation)) return true;
+    if (who.custom && who.roles.contains(space)) return who.custom->has(permission);
     const auto found = who.roles.find(space);
     return !row.installation && found != who.roles.end() && found->second >= row.least_role;
 }
@@ -111,7 +113,33 @@ private:
         return {.name = std::move(name), .person = true, .roles = {{where, role}}, .user = caller.user};
     }
 
+    // Somebody whose custom role has the permissions of a role, with some more or less.
+    Who with_custom_role(std::string name, access::PermissionSet permissions) {
+        Who who = person(std::move(name), space, Role::viewer);
+        const auto role = must(desk.world.access.custom_roles.create(desk.world.admin, space,
+                                                                     {"custom " + unique(), "", permissions.names()}));
+        must(desk.world.access.spaces.set_role(desk.world.admin, space, *who.user, access::RoleChoice(role.name)));
+        who.custom = permissions;
+        return who;
+    }
+
+    void add_custom_roles() {
+        using access::permissions_of;
+        access::PermissionSet nothing, auditor = permissions_of(Role::viewer), keeper;
+        nothing.add(Permission::space_read);
+        auditor.add(Permission::audit_read);
+        everybody.push_back(with_custom_role("custom role, only the space", nothing));
+        everybody.push_back(with_custom_role("custom role, viewer with the audit log", auditor));
+        for (const auto& row : access::permission_table())
+            if (!row.installation && row.permission != Permission::space_delete &&
+                row.permission != Permission::audit_read && row.permission != Permission::key_manage &&
+                row.permission != Permission::member_manage)
+                keeper.add(row.permission);
+        everybody.push_back(with_custom_role("custom role, owner without four permissions", keeper));
+    }
+
     void add_people() {
+        add_custom_roles();
         everybody.push_back({.name = "guest", .known = false, .headers = std::vector<net::Header>{}});
         for (const auto& role : enum_names(Role{})) {
             everybody.push_back(person(std::string(role.name) + " of the space", space, role.value));
@@ -261,7 +289,31 @@ private:
             m_fingerprint = issue.fingerprint;
             return issue.id.text();
         }
+        if (what == "role") {
+            must(world.database.execute("DELETE FROM custom_roles WHERE id NOT IN (SELECT custom_role FROM members "
+                                        "WHERE custom_role IS NOT NULL)")); // a space has a hundred at most
+            return must(world.access.custom_roles.create(world.admin, space, {"role " + unique(), "", {}})).id.text();
+        }
+        if (what == "grant") return make_id<identity::AgentGrantTag>(world.clock).text(); // of nobody
         if (what == "fingerprint") return m_fingerprint;
+        if (what == "code_evaluator" || what == "eval_task") {
+            signal::NewEvaluator code;
+            code.name = unique();
+            code.kind = evaluate::EvaluatorKind::code;
+            code.code.emplace();
+            code.code->source = "def evaluate(document): return True";
+            const auto made = must(desk.signal.evaluators.create(access::Caller::system(), space, code)).id;
+            if (what == "code_evaluator") return made.text();
+            must(world.database.execute("DELETE FROM eval_tasks")); // a project has a hundred at most
+            evaluate::NewEvalTask wanted;
+            wanted.project = project().text();
+            wanted.evaluator = made.text();
+            const auto find = [&](const std::string&, std::optional<int64_t>) {
+                return desk.signal.evaluators.version(access::Caller::system(), made, 1);
+            };
+            return must(desk.evaluate.eval_tasks.create(access::Caller::system(), space, wanted, find)).id.text();
+        }
+        if (what == "eval_backfill") return make_id<evaluate::EvalBackfillTag>(world.clock).text();
         if (what == "evaluator") {
             must(world.database.execute("DELETE FROM evaluators")); // a project has a hundred at most
             signal::NewEvaluator wanted;
@@ -281,6 +333,15 @@ private:
             content.name = unique();
             return must(desk.evaluate.annotation_configs.create(world.admin, space, content)).id.text();
         }
+        if (what == "queue") {
+            evaluate::NewQueue wanted;
+            wanted.name = unique();
+            wanted.project = project().text();
+            wanted.configs = {make("annotation_config", who)};
+            return must(desk.evaluate.queues.create(world.admin, space, wanted)).id.text();
+        }
+        if (what == "calibration") return make_id<evaluate::CalibrationTag>(world.clock).text();
+        if (what == "queue_item") return make_id<evaluate::QueueItemTag>(world.clock).text();
         if (what == "monitor") {
             monitor::NewMonitor wanted;
             wanted.settings.metric = telemetry::Metric::error_rate;
@@ -458,7 +519,8 @@ int expected_for_run_key(const Route& route, const Example& example, bool about_
         return example.people_only || example.not_for_runs ? 403 : example.allowed;
     if (route.need.permission != Permission::project_read) return 403;
     const auto names_project = [](std::string_view text) {
-        return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos; // which is of a project
+        return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos ||
+               text.find("{eval_task}") != text.npos; // which are of a project
     };
     const bool names = names_project(example.route) || names_project(example.query) || names_project(example.body);
     if (names && !about_its_project) return 404;

@@ -23,6 +23,9 @@ public:
     int64_t schema_version() const override { return 1; }
     std::string database_engine() const override { return "sqlite"; }
     int64_t data_dir_bytes() const override { return 0; }
+    Result<std::vector<api::SpaceStorage>> storage(const access::Caller&) override {
+        return std::vector<api::SpaceStorage>();
+    }
     std::vector<api::SettingView> settings(const access::Caller&) const override { return {}; }
     std::string not_ready() const override { return ""; }
     std::string metrics() const override { return ""; }

@@ -6,7 +6,9 @@ namespace hone::api {
 
 std::span<const Route> sessions_routes();
 std::span<const Route> sign_on_routes();
+std::span<const Route> agents_routes();
 std::span<const Route> spaces_routes();
+std::span<const Route> roles_routes();
 std::span<const Route> budgets_routes();
 std::span<const Route> space_policies_routes();
 std::span<const Route> users_routes();
@@ -40,8 +42,11 @@ std::span<const Route> phoenix_experiments_routes();
 std::span<const Route> phoenix_experiment_runs_routes();
 std::span<const Route> dataset_schema_routes();
 std::span<const Route> experiment_tasks_routes();
+std::span<const Route> eval_tasks_routes();
 std::span<const Route> playground_routes();
 std::span<const Route> proposals_routes();
+std::span<const Route> queues_routes();
+std::span<const Route> calibrations_routes();
 std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> dataset_sources_routes();
 std::span<const Route> evaluate_rows_routes();
@@ -62,6 +67,7 @@ std::span<const Route> issues_routes();
 std::span<const Route> evaluators_routes();
 std::span<const Route> repos_routes();
 std::span<const Route> reviews_routes();
+std::span<const Route> replays_routes();
 std::span<const Route> pull_requests_routes();
 std::span<const Route> forge_hooks_routes();
 
@@ -71,7 +77,9 @@ std::span<const Route> routes() {
         for (const auto family : {
                  sessions_routes(),
                  sign_on_routes(),
+                 agents_routes(),
                  spaces_routes(),
+                 roles_routes(),
                  budgets_routes(),
                  space_policies_routes(),
                  users_routes(),
@@ -105,8 +113,11 @@ std::span<const Route> routes() {
                  phoenix_experiment_runs_routes(),
                  dataset_schema_routes(),
                  experiment_tasks_routes(),
+                 eval_tasks_routes(),
                  playground_routes(),
                  proposals_routes(),
+                 queues_routes(),
+                 calibrations_routes(),
                  phoenix_prompts_routes(),
                  dataset_sources_routes(),
                  evaluate_rows_routes(),
@@ -127,6 +138,7 @@ std::span<const Route> routes() {
                  evaluators_routes(),
                  repos_routes(),
                  reviews_routes(),
+                 replays_routes(),
                  pull_requests_routes(),
                  forge_hooks_routes(),
              })

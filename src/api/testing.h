@@ -39,6 +39,10 @@ public:
         if (!caller.permissions_of_installation().has(access::Permission::user_manage)) return {};
         return {{"listen", "Address.", "127.0.0.1:0", "flag"}};
     }
+    Result<std::vector<SpaceStorage>> storage(const access::Caller& caller) override {
+        TRY(caller.require(access::Permission::user_manage));
+        return std::vector<SpaceStorage>(1);
+    }
     std::string not_ready() const override { return why_not_ready; }
     std::string metrics() const override { return "hone_extra 1\n"; }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller&) override {

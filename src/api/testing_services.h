@@ -14,6 +14,7 @@
 #include "notice/sender.h"
 #include "run/outputs/outputs.h"
 #include "run/storage/storage.h"
+#include "signal/replay/fix_replays.h"
 #include "signal/signal.h"
 #include "skill/skills.h"
 #include "telemetry/spans.h"
@@ -91,6 +92,7 @@ struct ServiceSet {
                 .destinations = destinations,
                 .sender = sender,
                 .signal = signal,
+                .fix_replays = fix_replays,
                 .evaluate = evaluate,
                 .repos = catalog,
                 .forge_hooks = forge_hooks};
@@ -130,6 +132,8 @@ struct ServiceSet {
     evaluate::Evaluate evaluate{database, clock, access};
     signal::Signal signal{
         {database, clock, access, runs.runs, runs.presets, runs.artifacts, telemetry.get(), &notices, &automations}};
+    signal::FixReplays fix_replays{{database, clock, access, evaluate, signal.evaluators, signal.issues, runs.artifacts,
+                                    reviews.branches, reviews, &spans}};
 };
 
 } // namespace hone::api::testing

@@ -95,6 +95,22 @@ TEST_CASE("a list whose pages never end is stopped") {
     CHECK(outcome.err.find("its pages repeat") != std::string::npos);
 }
 
+TEST_CASE("what only an owner of the installation can do is not hinted at as a role of the space") {
+    ScriptedServer server;
+    Client client;
+    client.log_in_to(server);
+    const auto hint_after = [&](const char* message) {
+        server.on("POST /v1/repos", 403, error_body("forbidden", message));
+        const Outcome outcome = client.run({"repo", "add", "https://git.example.com/team/shop", "--allow-private"});
+        CHECK(outcome.exit == 4);
+        return outcome.err;
+    };
+    CHECK(hint_after("only installation owners may let a forge be on a private address")
+              .find("an owner of the installation can do this") != std::string::npos);
+    CHECK(hint_after("this needs the permission repo_write in the space")
+              .find("an owner of the space can change your role") != std::string::npos);
+}
+
 TEST_CASE("each kind of refusal has its exit code, its message, a hint and the request id") {
     ScriptedServer server;
     Client client;
@@ -359,6 +375,16 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"member", "invites"}) == "GET /v1/spaces/space_1/invites?limit=100 ");
     CHECK(sent({"member", "revoke-invite", "invite_1", "--yes"}) == "DELETE /v1/spaces/space_1/invites/invite_1 ");
     CHECK(sent({"member", "role", "user_1", "admin"}) == R"(PATCH /v1/spaces/space_1/members/user_1 {"role":"admin"})");
+    CHECK(sent({"member", "invite", "a@b.c", "--custom-role", "auditor"}) ==
+          R"(POST /v1/spaces/space_1/invites {"email":"a@b.c","custom_role":"auditor"})");
+    CHECK(sent({"role", "list"}) == "GET /v1/spaces/space_1/roles?limit=100 ");
+    CHECK(sent({"role", "create", "auditor", "--permission", "audit_read", "--permission", "run_read"}) ==
+          R"(POST /v1/spaces/space_1/roles {"name":"auditor","permissions":["audit_read","run_read"]})");
+    CHECK(sent({"role", "update", "auditor", "--permission", "run_read"}) ==
+          R"(PATCH /v1/spaces/space_1/roles/auditor {"permissions":["run_read"]})");
+    CHECK(sent({"role", "give", "auditor", "user_1"}) ==
+          R"(PATCH /v1/spaces/space_1/members/user_1 {"custom_role":"auditor"})");
+    CHECK(sent({"role", "delete", "auditor", "--yes"}) == "DELETE /v1/spaces/space_1/roles/auditor ");
     CHECK(sent({"member", "remove", "user_1", "--yes"}) == "DELETE /v1/spaces/space_1/members/user_1 ");
     CHECK(sent({"user", "update", "user_1", "--disabled", "true"}) == R"(PATCH /v1/users/user_1 {"disabled":true})");
     CHECK(sent({"user", "logins", "--user", "user_1"}) == "GET /v1/login_sessions?user=user_1&limit=100 ");

@@ -346,6 +346,14 @@ Result<> Repos::fetched(const RepoId& id, const Fetched& fetched) {
     return {};
 }
 
+Result<std::map<std::string, int64_t>> Repos::bytes_by_space() const {
+    std::map<std::string, int64_t> bytes;
+    for (const auto& row :
+         TRY(m_database.query("SELECT space_id, CAST(SUM(bytes) AS BIGINT) FROM repos GROUP BY space_id")))
+        bytes[row.text(0)] = row.integer(1);
+    return bytes;
+}
+
 Result<std::map<RepoId, Repos::MirrorUse>> Repos::mirror_uses() const {
     const auto rows = TRY(m_database.query(
         "SELECT r.id, COALESCE(r.fetched_at, r.created_at), CASE WHEN EXISTS (SELECT 1 FROM run_repos u WHERE "

@@ -6,6 +6,7 @@
 #include "base/fields.h"
 #include "skill/skills.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -160,6 +161,9 @@ public:
     // Addresses of repositories whose forges workers of this space must not write to: those of the space, and those of
     // other spaces that were fetched at least once.
     Result<std::vector<std::string>> guarded_urls(const access::SpaceId& space) const;
+
+    // Of all mirrors, by the ids of their spaces.
+    Result<std::map<std::string, int64_t>> bytes_by_space() const;
 
     Result<> fetched(const RepoId& id, const Fetched& fetched);
     struct MirrorUse {

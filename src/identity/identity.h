@@ -1,7 +1,8 @@
 // Everything about the identity of users beyond a password, built once by server/: providers of single sign-on, signing
-// in through them, second factors. Thread-safe.
+// in through them, second factors, outside agents. Thread-safe.
 #pragma once
 
+#include "identity/agents.h"
 #include "identity/second_factors.h"
 #include "identity/sign_on.h"
 
@@ -19,12 +20,14 @@ struct Identities {
         : client(clock, options.outgoing),
           providers(database, clock, access, vault, client, options.public_url),
           sign_on(database, clock, access, providers, client, options.public_url, options.lifetime),
-          second_factors(database, clock, access, vault) {}
+          second_factors(database, clock, access, vault),
+          agents(database, clock, access, options.public_url) {}
 
     ProviderClient client;
     Providers providers;
     SignOn sign_on;
     SecondFactors second_factors;
+    Agents agents;
 };
 
 } // namespace hone::identity

@@ -27,6 +27,8 @@ enum class Kind {
     pull_request_changes_requested,
     pull_request_changed,
     break_glass_login,
+    eval_task_paused,
+    evaluator_drifted,
 };
 constexpr auto enum_names(Kind) {
     return std::array{EnumName{Kind::monitor_triggered, "monitor_triggered"},
@@ -44,7 +46,9 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::pull_request_merged, "pull_request_merged"},
                       EnumName{Kind::pull_request_changes_requested, "pull_request_changes_requested"},
                       EnumName{Kind::pull_request_changed, "pull_request_changed"},
-                      EnumName{Kind::break_glass_login, "break_glass_login"}};
+                      EnumName{Kind::break_glass_login, "break_glass_login"},
+                      EnumName{Kind::eval_task_paused, "eval_task_paused"},
+                      EnumName{Kind::evaluator_drifted, "evaluator_drifted"}};
 }
 
 struct NoticeTag {

@@ -234,6 +234,15 @@ Result<std::string> Artifacts::content(const Artifact& artifact) const {
     return content_of(artifact.digest);
 }
 
+Result<std::map<std::string, int64_t>> Artifacts::bytes_by_space() const {
+    std::map<std::string, int64_t> bytes;
+    for (const auto& row :
+         TRY(m_database.query("SELECT a.space_id, CAST(SUM(a.bytes) AS BIGINT) FROM (SELECT DISTINCT space_id, "
+                              "digest, bytes FROM artifacts) a GROUP BY a.space_id")))
+        bytes[row.text(0)] = row.integer(1);
+    return bytes;
+}
+
 Result<std::string> Artifacts::keep_content(std::string_view content) {
     const std::string digest = to_hex(crypto::hash(content));
     const std::string file = path(digest);

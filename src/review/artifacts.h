@@ -7,6 +7,7 @@
 #include "base/fields.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -128,6 +129,8 @@ public:
     Result<Artifact> find(const access::Caller& caller, const ArtifactId& id,
                           access::Permission permission = access::Permission::run_read) const;
     Result<std::string> content(const Artifact& artifact) const;
+    // Of all spaces, by their ids; a content that several artifacts of a space have counts once.
+    Result<std::map<std::string, int64_t>> bytes_by_space() const;
 
     // Contents by themselves: diffs and patches of branches. The digest must be named by a row within the hour.
     Result<std::string> keep_content(std::string_view content);

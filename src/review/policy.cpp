@@ -64,6 +64,20 @@ bool matches(std::string_view pattern, std::string_view path) {
     return path.empty();
 }
 
+Result<> check_replay(const ReplayPolicy& replay) {
+    if (replay.command.value.size() > 8192 || !is_valid_utf8(*replay.command) ||
+        replay.command.value.find('\0') != std::string::npos)
+        return invalid("review.replay.command must be at most 8192 bytes of text");
+    for (const auto& [name, text] : {std::pair("replay.evaluator", &*replay.evaluator),
+                                     std::pair("replay.control_evaluator", &*replay.control_evaluator)})
+        if (!text->empty()) TRY(check_line(name, *text, 300));
+    TRY(check_range("replay.repetitions", replay.repetitions, 1, 9));
+    TRY(check_range("replay.evidence", replay.evidence, 1, 20));
+    TRY(check_range("replay.control", replay.control, 0, 20));
+    TRY(check_range("replay.timeout_seconds", replay.timeout_seconds, 1, 3600));
+    return check_range("replay.budget_seconds", replay.budget_seconds, 1, 86'400);
+}
+
 } // namespace
 
 bool matches_path(std::string_view pattern, std::string_view path) {
@@ -104,6 +118,9 @@ Result<> validate(const ReviewPolicy& policy) {
     }
     if (*policy.require_verified && policy.verification.value.empty())
         return invalid("review.require_verified needs review.verification: the commands to run");
+    TRY(check_replay(*policy.replay));
+    if (*policy.require_replayed && trim(*policy.replay.value.command).empty())
+        return invalid("review.require_replayed needs review.replay.command: the command that runs one example");
     return {};
 }
 

@@ -39,6 +39,41 @@ struct VerificationCommand {
     };
 };
 
+// How a fix is replayed: recorded traces of its issue on the base and on the branch.
+struct ReplayPolicy {
+    Defaulted<std::string> command;
+    Defaulted<std::string> evaluator;
+    Defaulted<std::string> control_evaluator;
+    Defaulted<int64_t> repetitions = int64_t{3};
+    Defaulted<int64_t> evidence = int64_t{20};
+    Defaulted<int64_t> control = int64_t{20};
+    Defaulted<int64_t> timeout_seconds = int64_t{120};
+    Defaulted<int64_t> budget_seconds = int64_t{1800};
+    Defaulted<bool> last_line = false;
+    Defaulted<bool> live_tools = false;
+    static constexpr std::tuple fields{
+        Field{"command", &ReplayPolicy::command,
+              "Shell command that runs the application on one example, at the top of the repository in a sandbox "
+              "without network: the example as JSON on stdin, the output as JSON on stdout."},
+        Field{
+            "evaluator", &ReplayPolicy::evaluator,
+            "Evaluator that decides whether an output passes, by id or name, with @NUMBER for a version; if not given, "
+            "the evaluator of the issue."},
+        Field{"control_evaluator", &ReplayPolicy::control_evaluator,
+              "Evaluator of the control set; the same one if not given."},
+        Field{"repetitions", &ReplayPolicy::repetitions, "Runs of each example on each side, 1 to 9."},
+        Field{"evidence", &ReplayPolicy::evidence,
+              "Most traces of the issue, 1 to 20; 6 or more are needed for p < 0.05."},
+        Field{"control", &ReplayPolicy::control, "Most passing traces of the same entry point, 0 to 20."},
+        Field{"timeout_seconds", &ReplayPolicy::timeout_seconds, "Time of one run, 1 to 3600."},
+        Field{"budget_seconds", &ReplayPolicy::budget_seconds, "Time of all runs of one side together, 1 to 86400."},
+        Field{"last_line", &ReplayPolicy::last_line,
+              "The last line of stdout is the output; lines before it are ignored."},
+        Field{"live_tools", &ReplayPolicy::live_tools,
+              "The application calls its tools in the sandbox; if not given, it gets their recorded results."},
+    };
+};
+
 struct ReviewPolicy {
     Defaulted<int64_t> approvals = int64_t{1};
     Defaulted<bool> not_starter = false;
@@ -47,6 +82,8 @@ struct ReviewPolicy {
     Defaulted<bool> protect_lock_files = false;
     Defaulted<std::vector<VerificationCommand>> verification;
     Defaulted<bool> require_verified = false;
+    Defaulted<ReplayPolicy> replay;
+    Defaulted<bool> require_replayed = false;
     Defaulted<bool> open_pull_request = true;
     Defaulted<bool> draft = true;
     Defaulted<int64_t> open_pull_requests = int64_t{10};
@@ -69,6 +106,10 @@ struct ReviewPolicy {
         Field{"verification", &ReviewPolicy::verification, "Commands run on the base and on the branch."},
         Field{"require_verified", &ReviewPolicy::require_verified,
               "A branch cannot be approved while its commands have not passed."},
+        Field{"replay", &ReviewPolicy::replay,
+              "How recorded traces of the issue are run on the base and on the branch."},
+        Field{"require_replayed", &ReviewPolicy::require_replayed,
+              "Each revision is replayed when it is pushed, and cannot be approved until its outcome is fixed."},
         Field{"open_pull_request", &ReviewPolicy::open_pull_request, "false only pushes the branch."},
         Field{"draft", &ReviewPolicy::draft, "Pull requests are opened as drafts."},
         Field{"open_pull_requests", &ReviewPolicy::open_pull_requests,

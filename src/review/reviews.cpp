@@ -3,6 +3,7 @@
 #include "access/names.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "review/branch/replays.h"
 #include "review/delivery/pull_requests.h"
 #include "sql/columns.h"
 
@@ -117,6 +118,7 @@ Result<ReviewView> Reviews::find(const Caller& caller, const ArtifactId& id) con
         newest = view.branch->revision;
         view.approvals_needed = *view.branch->policy.approvals;
         view.cannot_approve = TRY(why_not(caller, view.artifact, *view.branch, view.revisions.back()));
+        view.replay = TRY(Replays(m_database, m_clock).find(id, newest));
         view.earlier_pull_requests = TRY(PullRequests(m_database, m_clock, m_access).all_of_artifact(id));
         if (!view.earlier_pull_requests.empty()) {
             view.pull_request = std::move(view.earlier_pull_requests.back());
@@ -164,6 +166,15 @@ Result<std::optional<std::string>> Reviews::why_not(const Caller& caller, const 
     if (*branch.policy.require_verified && revision.verification != VerificationState::green)
         return Why("The preset requires a passed verification; its state is " +
                    std::string(name_of(revision.verification)) + ".");
+    if (*branch.policy.require_replayed) {
+        const auto replay = TRY(Replays(m_database, m_clock).find(artifact.id, revision.revision));
+        if (!replay || replay->outcome != ReplayOutcome::fixed)
+            return Why("The preset requires a replayed fix; " +
+                       (!replay ? std::string("it was not replayed.")
+                        : replay->state == ReplayState::done
+                            ? "its outcome is " + std::string(name_of(replay->outcome)) + "."
+                            : "its replay is " + std::string(name_of(replay->state)) + "."));
+    }
     if (revision.commits.empty() || revision.files == 0) return Why("It changes nothing.");
     const auto before =
         TRY(m_database.query("SELECT 1 FROM review_decisions WHERE artifact_id = ? AND revision = ? AND reviewer = ? "
@@ -308,9 +319,11 @@ Result<Artifact> Reviews::decide_branch(const Caller& caller, const Artifact& ar
 Result<bool> Reviews::approve_automatic() {
     const auto rows = TRY(m_database.query(
         "SELECT b.artifact_id FROM review_branches b JOIN artifacts a ON a.id = b.artifact_id JOIN review_revisions r "
-        "ON "
-        "r.artifact_id = b.artifact_id AND r.revision = b.revision WHERE b.automatic = 1 AND a.review = 'pending' AND "
-        "r.state = 'ready' AND r.blocking_flags = 0 AND r.verification IN ('none', 'green') LIMIT 1"));
+        "ON r.artifact_id = b.artifact_id AND r.revision = b.revision LEFT JOIN review_replays p ON p.artifact_id = "
+        "b.artifact_id AND p.revision = b.revision WHERE b.automatic = 1 AND a.review = 'pending' AND r.state = "
+        "'ready' "
+        "AND r.blocking_flags = 0 AND r.verification IN ('none', 'green') AND (p.state IS NULL OR p.state NOT IN "
+        "('queued', 'running')) LIMIT 1"));
     if (rows.empty()) return false;
     const auto id = rows.front().id<ArtifactTag>(0);
     Caller policy = Caller::system();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "review/branch/branches.h"
+#include "review/branch/replay.h"
 #include "review/delivery/pull_request.h"
 
 namespace hone::review {
@@ -166,6 +167,7 @@ struct ReviewView {
     int64_t approvals_needed = 1;
     int64_t open_comments = 0;
     std::optional<std::string> cannot_approve;
+    std::optional<BranchReplay> replay;
     std::optional<PullRequest> pull_request;
     std::vector<PullRequest> earlier_pull_requests;
     static constexpr std::tuple fields{
@@ -178,6 +180,7 @@ struct ReviewView {
         Field{"open_comments", &ReviewView::open_comments, "Number of unresolved threads."},
         Field{"cannot_approve", &ReviewView::cannot_approve,
               "Why the caller cannot approve it now; null: the caller can."},
+        Field{"replay", &ReviewView::replay, "Replay of the newest revision; null: none was started."},
         Field{"pull_request", &ReviewView::pull_request, "Newest pull request of the approved branch."},
         Field{"earlier_pull_requests", &ReviewView::earlier_pull_requests,
               "Pull requests of the same branch that are over, oldest first."},

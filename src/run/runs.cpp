@@ -323,6 +323,13 @@ Result<std::map<RunId, Run>> Runs::find_all(std::span<const RunId> ids) const {
     return runs;
 }
 
+Result<std::vector<KeptThread>> Runs::kept_threads() const {
+    std::vector<KeptThread> threads;
+    for (const auto& row : TRY(m_database.query("SELECT DISTINCT space_id, thread FROM runs")))
+        threads.push_back({row.text(0), row.text(1)});
+    return threads;
+}
+
 Result<int64_t> Runs::count_live(const std::string& automation) const {
     const auto rows = TRY(m_database.query(
         "SELECT COUNT(*) FROM runs WHERE automation_id = ? AND state IN " + std::string(live_states), automation));

@@ -79,6 +79,12 @@ public:
     virtual void run_changed(const RunId& run) = 0;
 };
 
+// A thread and the space that it belongs to.
+struct KeptThread {
+    std::string space;
+    std::string thread;
+};
+
 // What a person changes of a run as a record.
 struct RunChange {
     std::optional<std::string> title{};
@@ -135,6 +141,9 @@ public:
                       Versions versions = Versions::pinned);
     // A new session that continues a finished one, on a copy of its workspace.
     Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+
+    // Threads of all spaces, also those whose volumes were removed meanwhile.
+    Result<std::vector<KeptThread>> kept_threads() const;
 
     // --- facts for the triggers that start runs, without a caller ---------------------------------------------------
     // Runs of an automation that are not over; within a transaction without the one that it has just written.

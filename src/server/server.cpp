@@ -127,6 +127,9 @@ Result<std::unique_ptr<Server>> Server::start(config::Loaded loaded, const Clock
     server->m_storage->start();
     server->m_signal->start();
     TRY(server->m_evaluate->runner.start());
+    server->m_evaluate->eval_runner.start();
+    server->m_replaying->start();
+    server->m_people->start();
     server->m_monitors->start();
     TRY(server->write_addresses());
     return server;
@@ -140,7 +143,7 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     m_environment_key = take_from_environment("HONE_MASTER_KEY");
     m_environment_old_key = take_from_environment("HONE_MASTER_KEY_OLD");
     // First of all: the spawner is a child of a process that is still small and has no thread.
-    m_sandboxes = open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes);
+    m_sandboxes = TRY(open_sandboxes(m_config.data_dir, m_config.sandbox_ready, m_no_sandboxes));
     sql::Options options;
     options.url = database_url(m_config);
     m_database = TRY(sql::Database::open(options));
@@ -262,15 +265,26 @@ Result<> Server::open_improvement() {
     m_automations.emplace(AutomationParts{*m_database, m_clock, *m_access, runs.runs, runs.presets, m_workers->usage(),
                                           *m_master_keys, *m_telemetry});
     m_automations->set_notices(m_notices->notices());
-    m_task_sources.emplace(m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(),
-                           TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir,
-                           m_workers->models());
+    m_task_sources.emplace(
+        m_repositories->repos(), m_repositories->mirrors(), m_repositories->git(), m_repositories->quarantine(),
+        TRY(broker::parse_private_hosts(m_config.egress_private_hosts)), m_config.data_dir, m_workers->models());
+    m_evaluator_secrets.emplace(*m_database, *m_vault, *m_task_sources);
+    m_evaluator_runs.emplace(*m_database, m_clock, *m_access, runs.runs, runs.presets);
     m_evaluate.emplace(*m_database, m_clock, *m_access,
                        evaluate::EvaluateParts{m_sandboxes.get(), &*m_task_sources, &*m_spans,
                                                m_config.data_dir + "/experiments", m_config.evaluator_packages_dir,
-                                               &*m_places});
+                                               &*m_places, &*m_evaluator_runs, &*m_evaluator_secrets,
+                                               &m_notices->notices()});
     m_signal.emplace(signal::Parts{*m_database, m_clock, *m_access, runs.runs, runs.presets, runs.artifacts,
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
+    run::ReviewServices& reviews = m_reviews->services();
+    m_fix_replays.emplace(signal::FixReplayParts{*m_database, m_clock, *m_access, *m_evaluate, m_signal->evaluators,
+                                                 m_signal->issues, runs.artifacts, reviews.branches, reviews,
+                                                 &*m_spans});
+    m_replaying.emplace(DutyOptions{"replays of fixes", std::chrono::seconds(5)},
+                        [this] { return m_fix_replays->step(); });
+    m_fix_replays->set_listener([this] { m_replaying->wake(); });
+    m_people.emplace(*m_evaluate, m_notices->notices());
     m_issue_forge.emplace(
         m_repositories->repos(), [this] { return m_reviews->delivery(); }, m_config.public_url);
     m_signal->set_forge_issues(*m_issue_forge);
@@ -301,6 +315,10 @@ DemoParts Server::demo_parts() {
             *m_signal,
             m_automations->automations(),
             m_monitors->monitors(),
+            runs.artifacts,
+            *m_evaluate,
+            *m_fix_replays,
+            *m_spans,
             m_repositories->git(),
             m_no_sandboxes,
             m_url,
@@ -358,6 +376,8 @@ Result<> Server::open_edge() {
     api::ApiOptions api_options;
     api_options.requests_per_minute = m_config.requests_per_minute;
     api_options.body_limit = static_cast<size_t>(m_config.body_limit.count);
+    m_space_storage.emplace(
+        SpaceStorageParts{m_clock, *m_access, *m_spans, m_workers->runs(), m_repositories->repos(), m_config.data_dir});
     m_api.emplace(api::Services{.access = *m_access,
                                 .clock = m_clock,
                                 .installation = *this,
@@ -378,6 +398,7 @@ Result<> Server::open_edge() {
                                 .destinations = m_notices->destinations(),
                                 .sender = m_notices->sender(),
                                 .signal = *m_signal,
+                                .fix_replays = *m_fix_replays,
                                 .evaluate = *m_evaluate,
                                 .repos = m_repositories->catalog(),
                                 .forge_hooks = m_repositories->hooks()},
@@ -388,7 +409,7 @@ Result<> Server::open_edge() {
             kept[project].insert(kept[project].end(), traces.begin(), traces.end());
         return kept;
     });
-    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, m_identities->sign_on);
+    m_sweeper.emplace(*m_access, *m_span_duties, *m_vault, *m_monitors, *m_identities);
 
     net::ServerOptions options = edge_options();
     const auto proxy_header =

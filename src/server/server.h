@@ -8,7 +8,9 @@
 #include "identity/identity.h"
 #include "run/outputs/outputs.h"
 #include "server/adapters/account_mail.h"
+#include "server/adapters/evaluator_runs.h"
 #include "server/adapters/issue_forge.h"
+#include "server/adapters/judge_access.h"
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
 #include "server/adapters/task_sources.h"
@@ -18,10 +20,13 @@
 #include "server/monitors.h"
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
+#include "server/people.h"
 #include "server/reviews.h"
+#include "server/space_storage.h"
 #include "server/storage_duty.h"
 #include "server/sweeper.h"
 #include "server/workers.h"
+#include "signal/replay/fix_replays.h"
 #include "sql/directory_lock.h"
 
 namespace hone::server {
@@ -75,6 +80,9 @@ private:
     std::string metrics() const override;
     std::vector<api::LicenseView> licenses() const override { return read_licenses(dependencies_document); }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
+    Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
+        return m_space_storage->rows(caller);
+    }
     void wake_duties() override {
         m_sweeper->wake();
         m_storage->wake();
@@ -120,9 +128,15 @@ private:
     std::optional<AutomationDuties> m_automations;
     std::optional<IssueForge> m_issue_forge;
     std::optional<ExperimentSources> m_task_sources;
+    std::optional<EvaluatorSecrets> m_evaluator_secrets;
+    std::optional<EvaluatorRuns> m_evaluator_runs;
     std::optional<evaluate::Evaluate> m_evaluate;
     std::optional<signal::Signal> m_signal;
+    std::optional<signal::FixReplays> m_fix_replays;
+    std::optional<Duty> m_replaying; // of fixes
+    std::optional<PeopleDuties> m_people;
     std::optional<MonitorDuties> m_monitors;
+    std::optional<SpaceStorageRows> m_space_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
     std::unique_ptr<net::Server> m_edge;

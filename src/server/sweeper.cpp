@@ -15,7 +15,8 @@ void Sweeper::step() {
     note("retention of spans", m_spans.step());
     note("use of secrets", m_vault.flush_used());
     note("notices and monitors", m_monitors.sweep());
-    note("sign-ins", m_sign_on.sweep());
+    note("sign-ins", m_identities.sign_on.sweep());
+    note("agents", m_identities.agents.sweep());
 }
 
 } // namespace hone::server

@@ -4,7 +4,7 @@
 
 #include "access/access.h"
 #include "base/duty.h"
-#include "identity/sign_on.h"
+#include "identity/identity.h"
 #include "server/monitors.h"
 #include "telemetry/span_duties.h"
 
@@ -13,12 +13,12 @@ namespace hone::server {
 class Sweeper {
 public:
     Sweeper(access::Access& access, telemetry::SpanDuties& spans, secret::Vault& vault, MonitorDuties& monitors,
-            identity::SignOn& sign_on)
+            identity::Identities& identities)
         : m_access(access),
           m_spans(spans),
           m_vault(vault),
           m_monitors(monitors),
-          m_sign_on(sign_on),
+          m_identities(identities),
           m_duty({"sweeper", std::chrono::minutes(1)}, [this]() -> Result<> {
               step();
               return {};
@@ -33,7 +33,7 @@ private:
     telemetry::SpanDuties& m_spans;
     secret::Vault& m_vault;
     MonitorDuties& m_monitors;
-    identity::SignOn& m_sign_on;
+    identity::Identities& m_identities;
     Duty m_duty; // the last member: its thread ends before what it uses is destroyed
 };
 

@@ -1,6 +1,6 @@
-// An evaluator: a rule that evaluates the new spans of a project without a model, or code that evaluates the runs of
-// experiments; both write evals of the kind `code`. Every change makes a version. Declared once for the API, the CLI
-// and the UI. Values only; any thread.
+// An evaluator: a rule that evaluates the new spans of a project without a model, or code, a model, an agent or a
+// remote service that evaluates documents: runs of experiments, and what online tasks give it. Every change makes a
+// version. Declared once for the API, the CLI and the UI. Values only; any thread.
 #pragma once
 
 #include "access/caller.h"
@@ -37,15 +37,21 @@ struct Evaluator {
     std::optional<Time> last_at;
     std::string problem;
     std::optional<evaluate::CodeDefinition> code;
+    std::optional<evaluate::LlmDefinition> llm;
+    std::optional<evaluate::AgentDefinition> agent;
+    std::optional<evaluate::RemoteDefinition> remote;
     std::string created_by;
     Time created_at{};
     Time updated_at{};
     static constexpr std::tuple fields{
         Field{"id", &Evaluator::id, "Id."},
         Field{"space_id", &Evaluator::space_id, "Id of the space."},
-        Field{"project_id", &Evaluator::project_id, "Project whose spans a rule evaluates; null for code."},
-        Field{"kind", &Evaluator::kind, "rule: evaluates new spans. code: evaluates runs of experiments."},
-        Field{"name", &Evaluator::name, "Name of the evals it writes; unique in its project, of code in its space."},
+        Field{"project_id", &Evaluator::project_id, "Project whose spans a rule evaluates; null for the other kinds."},
+        Field{
+            "kind", &Evaluator::kind,
+            "rule: evaluates new spans. code, llm, agent, remote: evaluate runs of experiments and targets of tasks."},
+        Field{"name", &Evaluator::name,
+              "Name of the evals it writes; unique in its project, without a project in its space."},
         Field{"description", &Evaluator::description, "Purpose, as text."},
         Field{"filter", &Evaluator::filter, "The spans it evaluates; empty: all."},
         Field{"condition", &Evaluator::condition, "Filter that a span must match, in the filter language."},
@@ -65,6 +71,9 @@ struct Evaluator {
         Field{"last_at", &Evaluator::last_at, "Time of the last evaluation."},
         Field{"problem", &Evaluator::problem, "Error of the last evaluation; empty: none."},
         Field{"code", &Evaluator::code, "Of code: its newest definition; null in lists."},
+        Field{"llm", &Evaluator::llm, "Of llm: its newest definition; null in lists."},
+        Field{"agent", &Evaluator::agent, "Of agent: its newest definition; null in lists."},
+        Field{"remote", &Evaluator::remote, "Of remote: its newest definition; null in lists."},
         Field{"created_by", &Evaluator::created_by, "Name of the user or key that created it."},
         Field{"created_at", &Evaluator::created_at, "Time of creation."},
         Field{"updated_at", &Evaluator::updated_at, "Time of the last change."},
@@ -85,9 +94,13 @@ struct NewEvaluator {
     json::Defaulted<int64_t> sample_percent = int64_t{100};
     json::Defaulted<int64_t> backfill_hours = int64_t{0};
     std::optional<evaluate::CodeDefinition> code;
+    std::optional<evaluate::LlmDefinition> llm;
+    std::optional<evaluate::AgentDefinition> agent;
+    std::optional<evaluate::RemoteDefinition> remote;
     static constexpr std::tuple fields{
-        Field{"name", &NewEvaluator::name, "Name of the evals it writes; unique in its project, of code in its space."},
-        Field{"kind", &NewEvaluator::kind, "rule or code; rule if not given."},
+        Field{"name", &NewEvaluator::name,
+              "Name of the evals it writes; unique in its project, without a project in its space."},
+        Field{"kind", &NewEvaluator::kind, "rule, code, llm, agent or remote; rule if not given."},
         Field{"description", &NewEvaluator::description, "Purpose, as text."},
         Field{"project", &NewEvaluator::project, "Of a rule: id or name of the project."},
         Field{"filter", &NewEvaluator::filter, "The spans it evaluates; all if not given."},
@@ -104,6 +117,9 @@ struct NewEvaluator {
               "Also evaluate spans of the last hours; 0 to 720, 0 if not given."},
         Field{"code", &NewEvaluator::code,
               "Of code: its definition. All other fields but name and description belong to rules."},
+        Field{"llm", &NewEvaluator::llm, "Of llm: its definition."},
+        Field{"agent", &NewEvaluator::agent, "Of agent: its definition."},
+        Field{"remote", &NewEvaluator::remote, "Of remote: its definition."},
     };
 };
 
@@ -119,6 +135,9 @@ struct EvaluatorChange {
     std::optional<bool> enabled{};
     std::optional<int64_t> backfill_hours{};
     std::optional<evaluate::CodeDefinition> code{};
+    std::optional<evaluate::LlmDefinition> llm{};
+    std::optional<evaluate::AgentDefinition> agent{};
+    std::optional<evaluate::RemoteDefinition> remote{};
     static constexpr std::tuple fields{
         Field{"description", &EvaluatorChange::description, "Purpose, as text."},
         Field{"filter", &EvaluatorChange::filter, "The spans it evaluates."},
@@ -133,6 +152,9 @@ struct EvaluatorChange {
         Field{"backfill_hours", &EvaluatorChange::backfill_hours,
               "Also evaluate spans of the last hours that have no eval of it; 1 to 720."},
         Field{"code", &EvaluatorChange::code, "Of code: its new definition."},
+        Field{"llm", &EvaluatorChange::llm, "Of llm: its new definition."},
+        Field{"agent", &EvaluatorChange::agent, "Of agent: its new definition."},
+        Field{"remote", &EvaluatorChange::remote, "Of remote: its new definition."},
     };
 };
 

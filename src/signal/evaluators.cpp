@@ -205,14 +205,19 @@ Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, 
         return allowed.error().code == Code::not_found ? not_found("evaluator " + id.text()) : allowed.error();
     // A key that is bound to one project sees nothing beside it.
     if (!caller.bound_project.empty()) return not_found("evaluator " + id.text());
-    found.code = TRY(m_versions.find(id, found.revision)).code;
+    EvaluatorVersion newest = TRY(m_versions.find(id, found.revision));
+    found.code = std::move(newest.code);
+    found.llm = std::move(newest.llm);
+    found.agent = std::move(newest.agent);
+    found.remote = std::move(newest.remote);
     return found;
 }
 
 Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted,
                                      const std::optional<IssueId>& issue) {
-    if (*wanted.kind == EvaluatorKind::code) return create_code(caller, space, wanted);
-    if (wanted.code) return invalid("code belongs to an evaluator of kind code");
+    if (*wanted.kind != EvaluatorKind::rule) return create_in_space(caller, space, wanted);
+    if (wanted.code || wanted.llm || wanted.agent || wanted.remote)
+        return invalid("code, llm, agent and remote belong to evaluators of these kinds: set kind");
     if (wanted.project.value.empty()) return invalid("project is missing: a rule evaluates the spans of a project");
     const auto project = TRY(m_access.projects.find(caller, space, *wanted.project, Permission::eval_write));
     Evaluator made;
@@ -259,8 +264,9 @@ Result<Evaluator> Evaluators::create(const Caller& caller, const SpaceId& space,
 
 Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id, const EvaluatorChange& change) {
     Evaluator rule = TRY(find(caller, id, Permission::eval_write));
-    if (rule.kind == EvaluatorKind::code) return update_code(caller, std::move(rule), change);
-    if (change.code) return invalid("code belongs to an evaluator of kind code");
+    if (rule.kind != EvaluatorKind::rule) return update_in_space(caller, std::move(rule), change);
+    if (change.code || change.llm || change.agent || change.remote)
+        return invalid("code, llm, agent and remote belong to evaluators of these kinds; this one is a rule");
     const EvaluatorVersion before = version_of(rule);
     const bool was_enabled = rule.enabled;
     if (change.description) rule.description = TRY(access::checked_description(*change.description));

@@ -1,8 +1,8 @@
-// Evaluators: families with immutable versions. Rules belong to projects and are applied here; code belongs to a space
-// and is run by experiments (evaluate/runner). step() evaluates the spans since the last step: the engine
-// finds them and writes their evals, no row leaves it. A span gets an evaluator's eval once, also after a crash and
-// with several servers on one database: the server that moves the next time on applies the rule, and spans with an eval
-// are left out. Thread-safe; step() is called by Signal's thread.
+// Evaluators: families with immutable versions. Rules belong to projects and are applied here; the other kinds belong
+// to a space and are applied by evaluate/judges for experiments and online tasks. step() evaluates the spans since the
+// last step: the engine finds them and writes their evals, no row leaves it. A span gets an evaluator's eval once, also
+// after a crash and with several servers on one database: the server that moves the next time on applies the rule, and
+// spans with an eval are left out. Thread-safe; step() is called by Signal's thread.
 #pragma once
 
 #include "access/access.h"
@@ -34,7 +34,7 @@ public:
                                          const access::PageRequest& page) const;
     Result<Evaluator> find(const access::Caller& caller, const EvaluatorId& id,
                            access::Permission permission = access::Permission::project_read) const;
-    // By id, by the name of code in the space, or by PROJECT/NAME of a rule.
+    // By id, by the name of an evaluator of the space, or by PROJECT/NAME of a rule.
     Result<Evaluator> find_named(const access::Caller& caller, const access::SpaceId& space,
                                  const std::string& name_or_id) const;
     // For tools: code to run on documents, the newest version unless one is given. A run's key runs code of its space,
@@ -59,9 +59,9 @@ public:
     Result<std::optional<Time>> next_due() const;
 
 private:
-    Result<Evaluator> create_code(const access::Caller& caller, const access::SpaceId& space,
-                                  const NewEvaluator& wanted);
-    Result<Evaluator> update_code(const access::Caller& caller, Evaluator code, const EvaluatorChange& change);
+    Result<Evaluator> create_in_space(const access::Caller& caller, const access::SpaceId& space,
+                                      const NewEvaluator& wanted);
+    Result<Evaluator> update_in_space(const access::Caller& caller, Evaluator evaluator, const EvaluatorChange& change);
     Result<int64_t> apply(const Evaluator& rule);
     bool holds_nothing_new(const Evaluator& rule);
 

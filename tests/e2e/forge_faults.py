@@ -483,6 +483,8 @@ def test_why_a_repository_cannot_be_registered_is_explained(binary, stack):
             row(fault, "not registered", "hone repo add", f"failed: {cause}")
         registered("private address", "private_address", "private address", "--allow-private", allow_private=False)
         registered("private address, no skill", "private_address", "private address", "--allow-private", allow_private=False, skill="")
+        refused = shop.client.must("GET", "/v1/audit?action=forge_request_failed").data
+        assert refused and all("address" in entry["details"]["reason"] for entry in refused), refused
         registered("no credential", "credential_missing", "requires a credential", "--skill", skill="")
         registered("no such repository", "repository_missing", "no such repository", url=forge.home + "/team/none.git")
         forge.control(token="another")
@@ -495,6 +497,15 @@ def test_why_a_repository_cannot_be_registered_is_explained(binary, stack):
         shown = command(binary, "repo", "show", "shop", environment=environment).stdout
         assert any(line.split() == ["skill", "forge"] for line in shown.splitlines()), shown
         row("token without write access", "not registered", "hone repo add", "ready, with a warning")
+        twice = shop.client.post("/v1/repos", {"url": forge.url.removesuffix(".git"), "name": "again", "skill": skill, "allow_private": True})
+        assert twice.status == 409 and "registered already" in twice.message, twice.text
+        hook = json.loads(command(binary, "repo", "hook", "shop", "--json", environment=environment).stdout)
+        assert hook["url"] == shop.server.url + hook["path"], hook
+        # What the last fetch reported is out of date once the credential is another.
+        forge.control(token="another")
+        assert shop.client.must("POST", "/v1/repos/shop/fetch").data["error"]
+        forge.control(token=TOKEN)
+        assert shop.client.must("PATCH", "/v1/repos/shop", {"skill": skill}).data["error"] == ""
         # An empty repository: said at once, and a run does not begin with it.
         git(forge.root, "init", "-q", "--bare", "-b", "main", str(forge.root / "team/empty.git"))
         made = shop.client.must("POST", "/v1/repos", {"url": forge.home + "/team/empty.git", "skill": skill, "allow_private": True}).data

@@ -1,4 +1,4 @@
-"""An OpenID provider that can do everything wrong, and a browser without a screen. Used by identity.py.
+"""An OpenID provider that can do everything wrong, and a browser without a screen. Used by identity.py and sign_on_attacks.py.
 
 The provider speaks the protocol by itself, so that it can also send what a good one never would: other algorithms, other
 claims, keys that were revoked, responses that are too large or too slow. Signatures are made by the program `openssl`.
@@ -10,6 +10,7 @@ import hmac
 import http.client
 import http.server
 import json
+import os
 import pathlib
 import secrets
 import socket
@@ -245,3 +246,16 @@ class Browser:
                 self.cookies[parts.netloc, name] = {
                     "value": value, "path": named["Path"], "same_site": named["SameSite"], "text": text}
         return page
+
+
+def attack(name, result):
+    """A row of the table that the suite prints at its end."""
+    if table := os.environ.get("HONE_SIGN_ON_TABLE"):
+        with open(table, "a") as file:
+            file.write(json.dumps([name, result]) + "\n")
+
+
+def print_table(rows):
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, result in rows:
+        print(f"{name.ljust(width)}  {result}")

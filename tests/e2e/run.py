@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(here), str(here.parent)]
 
 import forge_faults  # noqa: E402
-import identity  # noqa: E402
+import openid  # noqa: E402
 import suite  # noqa: E402
 
 LONGEST = ["agents", "monitors", "automations", "span_faults", "wall_clock"]  # begun first, so that none is left alone at the end
@@ -27,7 +27,7 @@ def report(_):
     """The tables of what people and forges do to pull requests, and of the attacks on sign-in."""
     rows_of = lambda table: [json.loads(line) for line in pathlib.Path(os.environ[table]).read_text().splitlines()]
     forge_faults.print_table(rows_of("HONE_FAULT_TABLE"))
-    identity.print_table(rows_of("HONE_SIGN_ON_TABLE"))
+    openid.print_table(rows_of("HONE_SIGN_ON_TABLE"))
 
 if __name__ == "__main__":
     with tempfile.NamedTemporaryFile(prefix="hone-faults-") as faults, tempfile.NamedTemporaryFile(prefix="hone-attacks-") as attacks:

@@ -147,6 +147,21 @@ class Suite:
         assert sums[0] == sums[1] and sums[0].count("\n") == 2, sums
         self.package("deb", "--out", self.packages / "old", "--version", "0.1.0")
 
+    def test_a_clone_in_another_folder_gives_the_same_packages(self):
+        """Compiled again, without results of the compiler's cache: takes the time of a whole build."""
+        assert not run("git", "-C", ROOT, "status", "--porcelain").stdout, "commit first: a clone has only what is committed"
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-another-folder-with-a-longer-name-", dir="/var/tmp"))
+        self.stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        run("git", "clone", "-q", ROOT, folder / "hone")
+        for packages in ("web/node_modules", "tests/node_modules"):
+            if (ROOT / packages).exists():
+                run("cp", "-al", ROOT / packages, folder / "hone" / packages)
+        run("./dev", "build", "release", cwd=folder / "hone", timeout=7200, env=os.environ | {"CCACHE_DISABLE": "1"})
+        run(sys.executable, "tools/package.py", "--build", "build/release", "--level", "1", "--version", "0.2.0", "--out",
+            self.packages / "other", "deb", cwd=folder / "hone", timeout=1800)
+        sums = [(self.packages / out / "SHA256SUMS").read_text() for out in ("a", "other")]
+        assert sums[0] == sums[1], sums
+
     def test_the_unit_is_understood_by_systemd(self):
         with tempfile.TemporaryDirectory() as folder:
             unit = pathlib.Path(folder, "hone.service")
@@ -157,7 +172,7 @@ class Suite:
             rated = run("systemd-analyze", "security", "--offline=true", unit, check=False).stdout
             line = next(line for line in rated.splitlines() if "Overall exposure level" in line)
             print("        " + line.strip())
-            assert float(re.search(r": ([0-9.]+)", line).group(1)) <= 5.0, line
+            assert float(re.search(r": ([0-9.]+)", line).group(1)) <= 4.0, line
 
     def test_debian_package_is_installed_used_upgraded_and_removed(self):
         machine = self.made["bookworm"] = Machine(self.stack, "bookworm", ("passwd",))

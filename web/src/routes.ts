@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import type { CounterName } from "./counters";
 import { lazy_page } from "./lazy";
 import type { Params } from "./lib/route";
-import { can, can_install } from "./login";
+import { can, can_install, space } from "./login";
 import { Home } from "./pages/home/home";
 import { Invite } from "./pages/login/invite";
 import { Login } from "./pages/login/login";
@@ -257,6 +257,27 @@ export const routes: Route[] = [
     under: "/s/:space/datasets",
     permission: "dataset_read",
   },
+  {
+    path: "/s/:space/evaluators",
+    title: "Evaluators",
+    page: evaluate("Evaluators"),
+    nav: { group: "main", icon: "check", keys: "g 4" },
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/evaluators/:evaluator",
+    title: "Evaluator",
+    page: evaluate("EvaluatorPage"),
+    under: "/s/:space/evaluators",
+    permission: "project_read",
+  },
+  {
+    path: "/s/:space/eval_tasks/:task",
+    title: "Task",
+    page: evaluate("EvalTaskPage"),
+    under: "/s/:space/evaluators",
+    permission: "project_read",
+  },
   // The addresses that Phoenix' clients print.
   { path: "/datasets/:dataset/:view", title: "Dataset", page: evaluate("PrintedAddress") },
   {
@@ -279,6 +300,20 @@ export const routes: Route[] = [
     page: evaluate("PromptPage"),
     under: "/s/:space/prompts",
     permission: "dataset_read",
+  },
+  {
+    path: "/s/:space/queues",
+    title: "Queues",
+    page: evaluate("Queues"),
+    nav: { group: "main", icon: "tag", keys: "g 4" },
+    permission: "queue_answer",
+  },
+  {
+    path: "/s/:space/queues/:queue",
+    title: "Queue",
+    page: evaluate("QueuePage"),
+    under: "/s/:space/queues",
+    permission: "queue_answer",
   },
   {
     path: "/s/:space/repos",
@@ -404,6 +439,7 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "key" },
     installation_permission: "user_manage",
   },
+  { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },
   {
     path: "/account",
     title: "Account",
@@ -419,6 +455,12 @@ export const settings_groups: { group: NavGroup; title: string }[] = [
 ];
 
 /** Whether the user may see the page; the server checks every request again. */
+/** In the sidebar: people who only label see their queues. Links to traces work for them, too. */
+export function listed(route: Route): boolean {
+  const for_annotators = ["/s/:space", "/s/:space/queues"].includes(route.path) || route.nav?.group === "you";
+  return allowed(route) && (space.value?.role !== "annotator" || for_annotators);
+}
+
 export function allowed(route: Route): boolean {
   if (route.permission && !can(route.permission)) return false;
   return !route.installation_permission || can_install(route.installation_permission);

@@ -100,3 +100,54 @@ test("the roles page marks the user's role", async ({ page }) => {
     page.getByRole("row").filter({ hasText: "space_delete" }).getByRole("cell", { name: "yes" }),
   ).toHaveCount(1);
 });
+
+test("an owner composes a role, gives it to a member, and it counts immediately", async ({
+  page,
+  admin,
+  playwright,
+  server,
+}) => {
+  const email = `${unique("auditor")}@example.com`;
+  const name = unique("auditors");
+  await page.goto("/s/default/settings/roles");
+  await page.getByRole("button", { name: "Create role" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByLabel("audit_read").check();
+  await dialog.getByLabel("member_read").check();
+  await dialog.getByRole("button", { name: "Create role" }).click();
+  const row = page.getByRole("table", { name: "Custom roles" }).getByRole("row").filter({ hasText: name });
+  await expect(row).toContainText("space_read, member_read, audit_read");
+
+  const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
+  const { path } = await admin.send<{ path: string }>("POST", `/v1/spaces/${space?.id}/invites`, {
+    email,
+    role: "viewer",
+  });
+  const request = await playwright.request.newContext();
+  const joined = await request.post(`${server.url}/v1${path.replace("invite", "invites")}/accept`, {
+    data: { name: "Ada Auditor", password: "ada has a password" },
+  });
+  expect(joined.ok()).toBe(true);
+  expect((await request.get(`${server.url}/v1/projects`)).status()).toBe(200);
+  await page.goto("/s/default/settings/members");
+  await page.getByLabel(`Role of ${email}`).selectOption(name);
+  await expect(page.getByText(`Role of Ada Auditor changed to ${name}`)).toBeVisible();
+  expect((await request.get(`${server.url}/v1/projects`)).status()).toBe(403);
+  expect((await request.get(`${server.url}/v1/audit`)).status()).toBe(200);
+
+  // A role in use stays; without members it goes.
+  await page.goto("/s/default/settings/roles");
+  await expect(row).toContainText("1");
+  await row.getByRole("button", { name: "Delete the role" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("give them another one first")).toBeVisible();
+  await request.dispose();
+});
+
+test("owners of the installation see the storage of each space", async ({ page }) => {
+  await page.goto("/installation/storage");
+  const table = page.getByRole("table", { name: "Storage by space" });
+  await expect(table.getByRole("row").filter({ hasText: "default" })).toBeVisible();
+  await expect(table.getByRole("row").filter({ hasText: "No space" })).toContainText(/[KMG]i?B/);
+});

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHmac, generateKeyPairSync } from "node:crypto";
+import { createHash, createHmac, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -108,6 +108,52 @@ test.describe("single sign-on", () => {
     await expect(guest.getByRole("link", { name: "Sign in with Company" })).toBeVisible();
     await check_page(guest);
     await context.close();
+  });
+
+  test("a person lets an outside agent in, sees it under Account and ends it", async ({ page, request }) => {
+    const registered = await request.post(`${url}/oauth/register`, {
+      data: { client_name: "Helpful agent", redirect_uris: ["http://127.0.0.1/callback"] },
+    });
+    const { client_id } = (await registered.json()) as { client_id: string };
+    const verifier = "a-verifier-that-is-long-enough-for-the-server-to-take";
+    const parameters = new URLSearchParams({
+      client_id,
+      redirect_uri: "http://127.0.0.1:5/callback",
+      response_type: "code",
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256",
+      state: "kept",
+    });
+    // The agent's own page; the browser comes from another site.
+    await page.route("http://127.0.0.1:5/**", (route) => route.fulfill({ contentType: "text/html", body: "Welcome" }));
+    await page.goto(`http://127.0.0.1:5/callback?start`);
+    await page.evaluate((address) => window.location.assign(address), `${url}/authorize?${parameters}`);
+    await fill_login(page, admin_email, admin_password);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Let Helpful agent in?");
+    await expect(page.getByText("this one continues at 127.0.0.1")).toBeVisible();
+    await check_page(page);
+    await page.getByRole("button", { name: "Allow" }).click();
+    await expect(page).toHaveURL(/^http:\/\/127\.0\.0\.1:5\/callback\?state=kept&/);
+    const code = new URL(page.url()).searchParams.get("code") ?? "";
+    const exchanged = await request.post(`${url}/oauth/token`, {
+      form: {
+        grant_type: "authorization_code",
+        client_id,
+        code,
+        redirect_uri: "http://127.0.0.1:5/callback",
+        code_verifier: verifier,
+      },
+    });
+    expect(exchanged.status()).toBe(200);
+    await page.goto(`${url}/account`);
+    await page.getByRole("button", { name: "End the access of Helpful agent" }).click();
+    await expect(page.getByText("Helpful agent has no access any more")).toBeVisible();
+
+    // An address that was not registered: the page shows why, and goes nowhere.
+    parameters.set("redirect_uri", "https://evil.example/");
+    await page.goto(`${url}/authorize?${parameters}`);
+    await expect(page.getByText("did not register this redirect_uri")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Allow" })).toHaveCount(0);
   });
 });
 

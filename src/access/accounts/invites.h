@@ -21,7 +21,8 @@ public:
 
     Result<Page<Invite>> list(const Caller& caller, const SpaceId& space, const PageRequest& page) const;
     // An open invite for the same address is replaced.
-    Result<Invite> create(const Caller& caller, const SpaceId& space, const std::string& email, Role role);
+    Result<Invite> create(const Caller& caller, const SpaceId& space, const std::string& email,
+                          const RoleChoice& choice);
     Result<Invite> revoke(const Caller& caller, const SpaceId& space, const InviteId& id);
 
     // For the holder of the link.

@@ -77,7 +77,7 @@ TEST_CASE("an existing user proves the password, with the same throttling, a new
         world.clock.advance(std::chrono::minutes(5));
         CHECK(accept(world, invite) == "ok");
         CHECK(world.login("ada@example.com").roles ==
-              std::map<SpaceId, Role>{{world.space, Role::member}, {other, Role::admin}});
+              std::map<SpaceId, HeldRole>{{world.space, Role::member}, {other, Role::admin}});
 
         const Invite fresh = must(invites.create(world.admin, other, "new@example.com", Role::viewer));
         CHECK_FALSE(must(invites.find(World::token_of(fresh))).user_exists);

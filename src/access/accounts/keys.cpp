@@ -312,13 +312,14 @@ Result<Caller> Keys::authenticate(std::string_view secret, std::string peer, std
     caller.scope = scope.value();
     if (key.user_id) {
         const auto user =
-            TRY(m_database.query("SELECT u.disabled, u.installation_owner, m.role FROM users u LEFT JOIN members m "
-                                 "ON m.user_id = u.id AND m.space_id = ? WHERE u.id = ?",
+            TRY(m_database.query("SELECT u.disabled, u.installation_owner, m.role, r.name, r.permissions FROM users u "
+                                 "LEFT JOIN members m ON m.user_id = u.id AND m.space_id = ? "
+                                 "LEFT JOIN custom_roles r ON r.id = m.custom_role WHERE u.id = ?",
                                  key.space_id, *key.user_id));
         if (user.empty() || user.front().flag(0)) return wrong();
         caller.user = *key.user_id;
         caller.installation_owner = user.front().flag(1);
-        const auto role = user.front().is_null(2) ? std::nullopt : parse_enum<Role>(user.front().text(2));
+        const auto role = user.front().is_null(2) ? std::nullopt : held_role_of(user.front(), 2, 3, 4);
         if (caller.installation_owner)
             caller.roles.emplace(key.space_id, Role::owner);
         else if (role)

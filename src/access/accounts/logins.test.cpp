@@ -36,7 +36,7 @@ TEST_CASE("a session carries the person, their roles and a token against forged 
         const Caller caller = must(world.access.logins.authenticate(login.token, "192.0.2.3", "req-9"));
         CHECK(caller.kind == CallerKind::user);
         CHECK(caller.name == "ada@example.com");
-        CHECK(caller.roles == std::map<SpaceId, Role>{{world.space, Role::member}, {other, Role::viewer}});
+        CHECK(caller.roles == std::map<SpaceId, HeldRole>{{world.space, Role::member}, {other, Role::viewer}});
         CHECK(caller.permissions_in(other) == permissions_of(Role::viewer));
         CHECK(caller.permissions_of_installation().empty());
         CHECK(caller.peer == "192.0.2.3");

@@ -1,5 +1,6 @@
 #include "access/accounts/users.h"
 
+#include "access/custom_roles.h"
 #include "access/names.h"
 
 namespace hone::access {
@@ -41,11 +42,13 @@ Result<bool> Users::has_password(const UserId& id) const {
     return !TRY(m_database.query("SELECT 1 FROM users WHERE id = ? AND password_hash <> ''", id)).empty();
 }
 
-Result<std::map<SpaceId, Role>> Users::roles_of(const UserId& id) const {
-    const auto rows = TRY(m_database.query("SELECT space_id, role FROM members WHERE user_id = ?", id));
-    std::map<SpaceId, Role> roles;
+Result<std::map<SpaceId, HeldRole>> Users::roles_of(const UserId& id) const {
+    const auto rows = TRY(m_database.query("SELECT m.space_id, m.role, r.name, r.permissions FROM members m LEFT JOIN "
+                                           "custom_roles r ON r.id = m.custom_role WHERE m.user_id = ?",
+                                           id));
+    std::map<SpaceId, HeldRole> roles;
     for (const auto& row : rows)
-        if (const auto role = parse_enum<Role>(row.text(1))) roles.emplace(row.id<SpaceTag>(0), *role);
+        if (auto held = held_role_of(row, 1, 2, 3)) roles.emplace(row.id<SpaceTag>(0), std::move(*held));
     return roles;
 }
 

@@ -25,7 +25,7 @@ public:
     Result<std::optional<User>> find_by_email(const std::string& email) const;
     // False for an account of single sign-on.
     Result<bool> has_password(const UserId& id) const;
-    Result<std::map<SpaceId, Role>> roles_of(const UserId& id) const;
+    Result<std::map<SpaceId, HeldRole>> roles_of(const UserId& id) const;
     // By an installation owner. Disabling ends all logins; the last enabled installation owner stays.
     Result<User> update(const Caller& caller, const UserId& id, const UserChange& change);
     // A person's own name; the password is the matter of Logins.

@@ -210,7 +210,8 @@ Result<bool> AuditLog::rights_changed_since(int64_t& seq) const {
     if (before < 0) return true;
     const auto found = TRY(m_database.query(
         "SELECT 1 FROM audit_entries WHERE seq > ? AND (action LIKE 'log%' OR action LIKE 'user%' OR action LIKE "
-        "'member%' OR action LIKE 'key%' OR action LIKE 'project%' OR action LIKE 'space%') LIMIT 1",
+        "'member%' OR action LIKE 'key%' OR action LIKE 'project%' OR action LIKE 'space%' OR action LIKE 'role%') "
+        "LIMIT 1",
         before));
     return !found.empty();
 }

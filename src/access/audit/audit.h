@@ -31,8 +31,8 @@ public:
     Result<> record(sql::Transaction& transaction, const Caller& caller, AuditRecord record) const;
     // For things that change nothing else, such as a refused login.
     Result<> record(const Caller& caller, AuditRecord record) const;
-    // Whether the log has an entry after `seq` about logins, users, members, keys, projects or spaces, which can take
-    // rights away. Sets `seq` to the newest entry. Below 0: nothing was read before.
+    // Whether the log has an entry after `seq` about logins, users, members, roles, keys, projects or spaces, which can
+    // take rights away. Sets `seq` to the newest entry. Below 0: nothing was read before.
     Result<bool> rights_changed_since(int64_t& seq) const;
 
     // Newest first. `space` absent: the entries of the whole installation, for those who may verify it.

@@ -42,7 +42,8 @@ class Sender;
 } // namespace hone::notice
 namespace hone::signal {
 class Signal;
-}
+class FixReplays;
+} // namespace hone::signal
 namespace hone::evaluate {
 struct Evaluate;
 }
@@ -82,6 +83,34 @@ struct LicenseView {
     };
 };
 
+struct SpaceStorage {
+    std::optional<access::SpaceId> space_id;
+    std::string space_name;
+    int64_t total_bytes = 0;
+    int64_t spans = 0;
+    int64_t traces_bytes = 0;
+    int64_t artifacts_bytes = 0;
+    int64_t threads_bytes = 0;
+    int64_t layers_bytes = 0;
+    int64_t repositories_bytes = 0;
+    int64_t other_bytes = 0;
+    Time measured_at{};
+    static constexpr std::tuple fields{
+        Field{"space_id", &SpaceStorage::space_id, "null: what belongs to no space."},
+        Field{"space_name", &SpaceStorage::space_name, ""},
+        Field{"total_bytes", &SpaceStorage::total_bytes, ""},
+        Field{"spans", &SpaceStorage::spans, ""},
+        Field{"traces_bytes", &SpaceStorage::traces_bytes, "Its share of the compressed parts, by rows."},
+        Field{"artifacts_bytes", &SpaceStorage::artifacts_bytes, "Artifacts of runs, each content once."},
+        Field{"threads_bytes", &SpaceStorage::threads_bytes, "Workspaces that sessions keep for follow-ups."},
+        Field{"layers_bytes", &SpaceStorage::layers_bytes, "Roots that init scripts prepared."},
+        Field{"repositories_bytes", &SpaceStorage::repositories_bytes, "Mirrors of repositories."},
+        Field{"other_bytes", &SpaceStorage::other_bytes,
+              "Of no space: the database, the span log, images, harnesses, what is being deleted."},
+        Field{"measured_at", &SpaceStorage::measured_at, "At most a minute ago."},
+    };
+};
+
 // What only the server as a whole knows; implemented by server/.
 class Installation {
 public:
@@ -99,6 +128,8 @@ public:
     virtual std::string metrics() const = 0;
     // What the program is made of.
     virtual std::vector<LicenseView> licenses() const { return {}; }
+    // A row for each space in the order of their ids, then one for the rest of the data directory.
+    virtual Result<std::vector<SpaceStorage>> storage(const access::Caller& caller) = 0;
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
     // Whether a password link can be sent by mail, and sending one in the background.
     virtual bool sends_mail() const { return false; }
@@ -130,6 +161,7 @@ struct Services {
     notice::Destinations& destinations;
     notice::Sender& sender;
     signal::Signal& signal;
+    signal::FixReplays& fix_replays;
     evaluate::Evaluate& evaluate;
     forge::Catalog& repos;
     forge::Hooks& forge_hooks;

@@ -76,6 +76,15 @@ Result<json::Value> propose_examples_tool(const Call& call, const ProposeExample
     return json::Value(json::Object{{"data", json::to_value(outcome)}});
 }
 
+Result<json::Value> report_verdict_tool(const Call& call, const ReportVerdictTool& arguments) {
+    json::Object verdict;
+    if (arguments.label) verdict["label"] = *arguments.label;
+    if (arguments.score) verdict["score"] = *arguments.score;
+    if (arguments.explanation) verdict["explanation"] = *arguments.explanation;
+    TRY(call.services.evaluate.agent_verdicts.report(call.caller, verdict));
+    return json::Value(json::Object{{"data", json::Object{{"stored", true}}}});
+}
+
 Result<json::Value> run_evaluator_tool(const Call& call, const RunEvaluatorTool& arguments) {
     const auto space = TRY(space_of(call, arguments.space));
     if (arguments.documents.empty() || arguments.documents.size() > 20)

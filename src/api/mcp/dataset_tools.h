@@ -45,6 +45,18 @@ struct ProposeExamplesTool {
 };
 Result<json::Value> propose_examples_tool(const Call& call, const ProposeExamplesTool& arguments);
 
+struct ReportVerdictTool {
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::optional<std::string> explanation;
+    static constexpr std::tuple fields{
+        Field{"label", &ReportVerdictTool::label, "One of the labels of the instructions, or cannot_judge."},
+        Field{"score", &ReportVerdictTool::score, "Where the instructions require a number."},
+        Field{"explanation", &ReportVerdictTool::explanation, "Why, in at most three sentences."},
+    };
+};
+Result<json::Value> report_verdict_tool(const Call& call, const ReportVerdictTool& arguments);
+
 struct RunEvaluatorTool {
     std::string evaluator;
     std::optional<std::string> space;

@@ -41,13 +41,21 @@ Code code_for(int status) {
     return status == 413 ? Code::too_large : code_of(exit_for(status));
 }
 
-std::string hint_for(int status, const std::string& url, std::string_view retry_after) {
+// What a role of the space cannot give.
+bool names_installation(std::string_view message) {
+    return message.find("installation owner") != message.npos ||
+           message.find("owner of the installation") != message.npos;
+}
+
+std::string hint_for(int status, const std::string& url, std::string_view retry_after, std::string_view message) {
     const std::string when =
         parse_integer(retry_after).ok() ? " in " + std::string(trim(retry_after)) + " s" : " in a moment";
     switch (exit_for(status)) {
     case Exit::unauthorized:
         return "hone login --url " + url;
     case Exit::forbidden:
+        if (names_installation(message))
+            return "hone whoami shows your permissions; an owner of the installation can do this";
         return "hone whoami shows your permissions; an owner of the space can change your role";
     case Exit::not_found:
         return "check the spelling; hone whoami shows the current space";
@@ -125,8 +133,8 @@ Error Remote::refusal(int status, const net::ClientResponse& response, std::stri
     m_explanation.exit = exit_for(status);
     m_explanation.request_id = std::string(response.header("X-Request-Id"));
     m_explanation.challenge = std::string(response.header("WWW-Authenticate"));
-    m_explanation.hint = hint_for(status, m_target.url, response.header("Retry-After"));
     std::string message = message_in(body);
+    m_explanation.hint = hint_for(status, m_target.url, response.header("Retry-After"), message);
     if (message.empty()) message = "the server returned " + std::to_string(status);
     if (status >= 300 && status < 400) message = "the server redirects to " + std::string(response.header("Location"));
     return {code_for(status), std::move(message), {}};

@@ -97,7 +97,9 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"evaluator", "Rules over new spans, and code for experiments."},
         {"dataset", "Examples with versions, to measure an application on."},
         {"prompt", "Prompts with versions and tags, and calls of models with them."},
+        {"eval-task", "Evaluators over new spans, traces and chat sessions: limits, jobs, backfills."},
         {"experiment", "Runs of an application on a dataset, compared with intervals and tests."},
+        {"queue", "Traces that people label, one after the other."},
         {"monitor", "Metrics with a condition: healthy, no data or triggered."},
         {"destination", "Where notices are sent: webhooks, Slack-compatible webhooks, email."},
         {"notice", "Messages about state changes."},
@@ -108,6 +110,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"repo", "Repositories that workers clone and propose branches for."},
         {"space", "Spaces, which contain projects and members."},
         {"member", "Members of a space and their roles."},
+        {"role", "Custom roles of a space, composed of permissions."},
         {"user", "The accounts of this installation."},
         {"provider", "Providers of single sign-on (OpenID Connect)."},
         {"key", "API keys for people and for programs."},
@@ -119,15 +122,16 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"storage", "What is on the server's disk, and what it removes by itself."},
     };
     for (auto* family :
-         {login_commands,        project_commands,  span_commands,     trace_commands,      series_commands,
-          compare_commands,      sql_commands,      tail_commands,     session_commands,    session_record_commands,
-          session_file_commands, preset_commands,   artifact_commands, automation_commands, monitor_commands,
-          notice_commands,       signal_commands,   dataset_commands,  experiment_commands, review_commands,
-          repo_commands,         annotate_commands, transfer_commands, import_commands,     doctor_commands,
-          log_commands,          space_commands,    member_commands,   user_commands,       provider_commands,
-          key_commands,          skill_commands,    broker_commands,   usage_commands,      audit_commands,
-          backup_commands,       storage_commands,  version_commands,  completion_commands, help_commands,
-          prompt_commands,       proposal_commands})
+         {login_commands,        project_commands,  span_commands,     trace_commands,       series_commands,
+          compare_commands,      sql_commands,      tail_commands,     session_commands,     session_record_commands,
+          session_file_commands, preset_commands,   artifact_commands, automation_commands,  monitor_commands,
+          notice_commands,       signal_commands,   dataset_commands,  experiment_commands,  review_commands,
+          repo_commands,         annotate_commands, transfer_commands, import_commands,      doctor_commands,
+          log_commands,          space_commands,    member_commands,   user_commands,        provider_commands,
+          key_commands,          skill_commands,    broker_commands,   usage_commands,       audit_commands,
+          backup_commands,       storage_commands,  version_commands,  completion_commands,  help_commands,
+          prompt_commands,       proposal_commands, queue_commands,    calibration_commands, eval_task_commands,
+          role_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -1,6 +1,5 @@
-// What an evaluator is, version by version: a rule over spans, also those of the runs of experiments, or code that
-// evaluates the outputs of runs. A kind
-// that is added later (a model, an agent, a remote service) gets a definition here and a runtime beside CodeRunner.
+// What an evaluator is, version by version: a rule over spans, or code, a model, an agent or a remote service that
+// evaluates documents: runs of experiments, spans, traces and chat sessions (judges/judge.h applies them).
 // Declared once for the API, the CLI and the database. Values only; any thread.
 #pragma once
 
@@ -19,9 +18,11 @@ struct EvaluatorTag {
 };
 using EvaluatorId = Id<EvaluatorTag>;
 
-enum class EvaluatorKind { rule, code };
+enum class EvaluatorKind { rule, code, llm, agent, remote };
 constexpr auto enum_names(EvaluatorKind) {
-    return std::array{EnumName{EvaluatorKind::rule, "rule"}, EnumName{EvaluatorKind::code, "code"}};
+    return std::array{EnumName{EvaluatorKind::rule, "rule"}, EnumName{EvaluatorKind::code, "code"},
+                      EnumName{EvaluatorKind::llm, "llm"}, EnumName{EvaluatorKind::agent, "agent"},
+                      EnumName{EvaluatorKind::remote, "remote"}};
 }
 
 enum class CodeLanguage { python, node, shell };
@@ -109,6 +110,90 @@ struct CodeDefinition {
     };
 };
 
+struct JudgeModel {
+    std::string name;
+    json::Defaulted<std::string> skill;
+    json::Defaulted<std::string> provider;
+    json::Defaulted<json::Value> parameters = json::Value(json::Object{});
+    static constexpr std::tuple fields{
+        Field{"name", &JudgeModel::name, "Name of the model, as the provider has it."},
+        Field{"skill", &JudgeModel::skill,
+              "Id or name of the model skill; if not given, the one of the space that offers the model."},
+        Field{"provider", &JudgeModel::provider,
+              "Provider, such as OPENAI or ANTHROPIC; if not given, the one of the skill."},
+        Field{"parameters", &JudgeModel::parameters,
+              "Invocation parameters of the provider. temperature is 0 where the model accepts it, unless given here; "
+              "null leaves it out."},
+    };
+};
+
+struct JudgeMessage {
+    std::string role;
+    std::string content;
+    static constexpr std::tuple fields{
+        Field{"role", &JudgeMessage::role, "system, user or assistant."},
+        Field{"content", &JudgeMessage::content,
+              "Text with variables, such as {{input}} or {{output.text}}: places in the document, or names of the "
+              "mapping."},
+    };
+};
+
+// A model evaluates the document. What it replies must fit `output`; anything else is an error.
+struct LlmDefinition {
+    JudgeModel model;
+    std::vector<JudgeMessage> messages;
+    json::Defaulted<OutputConfig> output;
+    json::Defaulted<std::map<std::string, MappedArgument>> mapping;
+    json::Defaulted<int64_t> votes = int64_t{1};
+    json::Defaulted<bool> explain = true;
+    json::Defaulted<bool> cache = true;
+    json::Defaulted<int64_t> timeout_ms = int64_t{60'000};
+    static constexpr std::tuple fields{
+        Field{"model", &LlmDefinition::model, "The model and its skill."},
+        Field{"messages", &LlmDefinition::messages, "Messages with variables, 1 to 20."},
+        Field{"output", &LlmDefinition::output, "Results that it can have; boolean if not given."},
+        Field{"mapping", &LlmDefinition::mapping,
+              "Variables by name: a place in the document, or a literal. A variable without an entry is a place."},
+        Field{"votes", &LlmDefinition::votes, "Calls for one verdict, 1, 3 or 5: the majority decides."},
+        Field{"explain", &LlmDefinition::explain, "Whether the model explains its verdict."},
+        Field{"cache", &LlmDefinition::cache, "Whether equal documents use the stored verdict of the last 30 days."},
+        Field{"timeout_ms", &LlmDefinition::timeout_ms, "Time of one call, 1000 to 300000."},
+    };
+};
+
+// A worker evaluates the document: a run with a preset, which reports its verdict with one tool.
+struct AgentDefinition {
+    std::string preset;
+    std::string instructions;
+    json::Defaulted<OutputConfig> output;
+    json::Defaulted<std::map<std::string, MappedArgument>> mapping;
+    json::Defaulted<int64_t> timeout_ms = int64_t{300'000};
+    json::Defaulted<int64_t> max_tokens = int64_t{50'000};
+    static constexpr std::tuple fields{
+        Field{"preset", &AgentDefinition::preset, "Id or name of the preset of the run."},
+        Field{"instructions", &AgentDefinition::instructions, "What the worker evaluates, and by which criteria."},
+        Field{"output", &AgentDefinition::output, "Results that it can have; boolean if not given."},
+        Field{"mapping", &AgentDefinition::mapping, "Parts of the document by name; without one it gets all of it."},
+        Field{"timeout_ms", &AgentDefinition::timeout_ms, "Time of the run, 10000 to 1800000."},
+        Field{"max_tokens", &AgentDefinition::max_tokens, "Tokens of the run, 1000 to 2000000."},
+    };
+};
+
+// A service of the user evaluates the document: a signed POST. The secret that signs it belongs to the evaluator, not
+// to a version.
+struct RemoteDefinition {
+    std::string url;
+    json::Defaulted<OutputConfig> output;
+    json::Defaulted<std::map<std::string, MappedArgument>> mapping;
+    json::Defaulted<int64_t> timeout_ms = int64_t{30'000};
+    static constexpr std::tuple fields{
+        Field{"url", &RemoteDefinition::url, "Address that gets the document by POST; https, or http."},
+        Field{"output", &RemoteDefinition::output, "Results that it can have; boolean if not given."},
+        Field{"mapping", &RemoteDefinition::mapping, "Parts of the document by name; without one it gets all of it."},
+        Field{"timeout_ms", &RemoteDefinition::timeout_ms, "Time of one request, 1000 to 120000."},
+    };
+};
+
 struct RuleDefinition {
     std::string filter;
     std::string condition;
@@ -137,6 +222,9 @@ struct EvaluatorVersion {
     std::string name;
     std::optional<RuleDefinition> rule;
     std::optional<CodeDefinition> code;
+    std::optional<LlmDefinition> llm;
+    std::optional<AgentDefinition> agent;
+    std::optional<RemoteDefinition> remote;
     std::string content_hash;
     std::string created_by;
     Time created_at{};
@@ -145,10 +233,13 @@ struct EvaluatorVersion {
         Field{"evaluator_id", &EvaluatorVersion::evaluator_id, "Id of the evaluator."},
         Field{"space_id", &EvaluatorVersion::space_id, "Id of the space."},
         Field{"number", &EvaluatorVersion::number, "Number of the version, from 1."},
-        Field{"kind", &EvaluatorVersion::kind, "rule or code."},
+        Field{"kind", &EvaluatorVersion::kind, "rule, code, llm, agent or remote."},
         Field{"name", &EvaluatorVersion::name, "Name of the evals."},
         Field{"rule", &EvaluatorVersion::rule, "Definition of a rule."},
         Field{"code", &EvaluatorVersion::code, "Definition of code."},
+        Field{"llm", &EvaluatorVersion::llm, "Definition of a model as evaluator."},
+        Field{"agent", &EvaluatorVersion::agent, "Definition of an agent as evaluator."},
+        Field{"remote", &EvaluatorVersion::remote, "Definition of a remote service as evaluator."},
         Field{"content_hash", &EvaluatorVersion::content_hash, "Equal for versions with the same definition."},
         Field{"created_by", &EvaluatorVersion::created_by, "Name of the user or key that made the version."},
         Field{"created_at", &EvaluatorVersion::created_at, "Time of creation."},

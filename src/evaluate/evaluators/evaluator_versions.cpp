@@ -12,7 +12,11 @@ constexpr std::string_view select_evaluator_version =
     "content_hash, created_by_name, created_at FROM evaluator_versions";
 
 json::Value definition_of(const EvaluatorVersion& version) {
-    return version.code ? json::to_value(*version.code) : json::to_value(version.rule.value_or(RuleDefinition{}));
+    if (version.code) return json::to_value(*version.code);
+    if (version.llm) return json::to_value(*version.llm);
+    if (version.agent) return json::to_value(*version.agent);
+    if (version.remote) return json::to_value(*version.remote);
+    return json::to_value(version.rule.value_or(RuleDefinition{}));
 }
 
 Result<EvaluatorVersion> evaluator_version_of(const sql::Row& row) {
@@ -23,10 +27,23 @@ Result<EvaluatorVersion> evaluator_version_of(const sql::Row& row) {
     version.kind = parse_enum<EvaluatorKind>(row.text(3)).value_or(EvaluatorKind::rule);
     version.name = row.text(4);
     const std::string definition = row.text(5);
-    if (version.kind == EvaluatorKind::code)
-        version.code = TRY(json::read<CodeDefinition>(definition));
-    else
+    switch (version.kind) {
+    case EvaluatorKind::rule:
         version.rule = TRY(json::read<RuleDefinition>(definition));
+        break;
+    case EvaluatorKind::code:
+        version.code = TRY(json::read<CodeDefinition>(definition));
+        break;
+    case EvaluatorKind::llm:
+        version.llm = TRY(json::read<LlmDefinition>(definition));
+        break;
+    case EvaluatorKind::agent:
+        version.agent = TRY(json::read<AgentDefinition>(definition));
+        break;
+    case EvaluatorKind::remote:
+        version.remote = TRY(json::read<RemoteDefinition>(definition));
+        break;
+    }
     version.content_hash = row.text(6);
     version.created_by = row.text(7);
     version.created_at = row.time(8);

@@ -18,6 +18,7 @@ struct ModelOwner {
     std::string project_name;
     std::string skill_id;
     std::optional<int64_t> cost_limit_nano_usd{}; // of all calls of this owner together
+    std::optional<int64_t> token_limit{};         // the same
 };
 
 struct OutgoingCall {

@@ -292,24 +292,61 @@ Result<> ExperimentRunner::evaluate(Live& live, const ExperimentTask& task) {
     return {};
 }
 
-Result<std::vector<CodeResult>> ExperimentRunner::apply_evaluator(Live& live, const ExperimentTask& task,
-                                                                  const TaskEvaluator& evaluator,
-                                                                  const EvaluatorVersion& version,
-                                                                  const std::vector<RunRecord>& records) {
+// A model, an agent or a remote service: several documents at the same time.
+std::vector<JudgeOutcome> ExperimentRunner::apply_judge(Live& live, const ExperimentTask& task,
+                                                        const EvaluatorVersion& version,
+                                                        const std::vector<RunRecord>& records) {
+    std::vector<JudgeOutcome> outcomes(records.size());
+    std::atomic<size_t> next{0};
+    const auto lane = [&] {
+        for (size_t i = next++; i < records.size(); i = next++) {
+            const json::Value document = document_of(records[i]);
+            JudgeRequest request{version, document};
+            request.owner = task.experiment_id.text();
+            request.repetition = records[i].run.repetition;
+            request.target = {"experiment_run", records[i].run.id.text(), task.project_id, task.project_name};
+            if (task.budget_micro_usd) request.cost_limit_nano_usd = *task.budget_micro_usd * 1000;
+            request.stopped = [&] { return is_over(live); };
+            outcomes[i] = m_parts.judges.judge_persistently(request);
+        }
+    };
+    std::vector<std::jthread> lanes;
+    for (int64_t i = 0; i < task.concurrency; ++i) lanes.emplace_back(lane);
+    lanes.clear(); // joins
+    return outcomes;
+}
+
+Result<std::vector<JudgeOutcome>> ExperimentRunner::apply_evaluator(Live& live, const ExperimentTask& task,
+                                                                    const TaskEvaluator& evaluator,
+                                                                    const EvaluatorVersion& version,
+                                                                    const std::vector<RunRecord>& records) {
+    if (version.kind != EvaluatorKind::rule && version.kind != EvaluatorKind::code)
+        return apply_judge(live, task, version, records);
+    std::vector<CodeResult> results;
     if (version.code) {
         std::vector<json::Value> documents;
         for (const RunRecord& record : records) documents.push_back(document_of(record));
         const Place place(m_parts.places, [&] { return is_over(live); });
         if (!place.is_taken()) return conflict("the experiment ends");
-        return run_code(version, documents, [this, &live] { return is_over(live); });
+        results = TRY(run_code(version, documents, [this, &live] { return is_over(live); }));
+    } else {
+        if (m_parts.spans == nullptr) return unavailable("this server stores no spans, so no rule can be applied");
+        const Experiment of = TRY(m_parts.experiments.find(Caller::system(), task.experiment_id));
+        // Recorded traces are in the projects that they came from.
+        std::vector<std::string> projects = task.source_projects;
+        projects.push_back(of.project_id.text());
+        if (evaluator.project_id) projects.push_back(evaluator.project_id->text());
+        results = TRY(apply_rule(*m_parts.spans, *version.rule, projects, records));
     }
-    if (m_parts.spans == nullptr) return unavailable("this server stores no spans, so no rule can be applied");
-    const Experiment of = TRY(m_parts.experiments.find(Caller::system(), task.experiment_id));
-    // Recorded traces are in the projects that they came from.
-    std::vector<std::string> projects = task.source_projects;
-    projects.push_back(of.project_id.text());
-    if (evaluator.project_id) projects.push_back(evaluator.project_id->text());
-    return apply_rule(*m_parts.spans, *version.rule, projects, records);
+    std::vector<JudgeOutcome> outcomes;
+    for (CodeResult& result : results) {
+        JudgeOutcome outcome;
+        outcome.verdict = std::move(result.verdict);
+        outcome.error = std::move(result.error);
+        outcome.duration_ms = result.duration_ms;
+        outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
 }
 
 Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator) {
@@ -319,6 +356,7 @@ Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task,
         live.problem += fmt::format("evaluator {} was deleted; ", evaluator.name);
         return {};
     }
+    const bool is_model = version.value().llm || version.value().agent;
     std::string after;
     for (;;) {
         const auto records = TRY(m_parts.tasks.pending_evals(task, evaluator.name, after, evals_at_once));
@@ -326,10 +364,19 @@ Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task,
         const Time began = m_parts.clock.now();
         const auto judged = TRY(apply_evaluator(live, task, evaluator, version.value(), records));
         for (size_t i = 0; i < records.size(); ++i) {
+            if (judged[i].reason == JudgeReason::stopped) continue;
+            if (judged[i].reason == JudgeReason::budget) {
+                const Lock lock(live.mutex);
+                live.problem = judged[i].error;
+                live.out_of_budget = true;
+                live.stopping = true;
+                continue;
+            }
             ExperimentEval eval;
             eval.run_id = records[i].run.id;
             eval.name = evaluator.name;
-            eval.kind = AnnotatorKind::code;
+            eval.kind = is_model ? AnnotatorKind::llm : AnnotatorKind::code;
+            if (!judged[i].trace_id.empty() && version.value().llm) eval.trace_id = judged[i].trace_id;
             json::Object metadata;
             if (const auto& verdict = judged[i].verdict) {
                 eval.label = verdict->label;
@@ -341,6 +388,9 @@ Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task,
             }
             metadata["evaluator"] = evaluator.evaluator_id.text();
             metadata["version"] = evaluator.number;
+            if (judged[i].reason != JudgeReason::none) metadata["reason"] = std::string(name_of(judged[i].reason));
+            if (is_model) metadata["cached"] = judged[i].is_cached;
+            if (judged[i].tokens() > 0) metadata["tokens"] = judged[i].tokens();
             eval.metadata = std::move(metadata);
             eval.started_at = began;
             eval.ended_at = began + std::chrono::milliseconds(judged[i].duration_ms);

@@ -7,6 +7,7 @@
 #include "base/duty.h"
 #include "base/shared_places.h"
 #include "evaluate/evaluators/code_runner.h"
+#include "evaluate/judges/judge.h"
 #include "evaluate/runner/experiment_tasks.h"
 #include "evaluate/runner/task_run.h"
 
@@ -19,6 +20,7 @@ struct RunnerParts {
     const Clock& clock;
     Experiments& experiments;
     ExperimentTasks& tasks;
+    Judges& judges;
     sandbox::Provider* provider = nullptr; // null: nothing can be isolated
     TaskSources* sources = nullptr;
     telemetry::Spans* spans = nullptr; // null: there are none to replay or to apply rules to
@@ -69,9 +71,11 @@ private:
     Result<std::optional<PendingRun>> take(Live& live, const ExperimentTask& task);
     Result<> evaluate(Live& live, const ExperimentTask& task);
     Result<> evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator);
-    Result<std::vector<CodeResult>> apply_evaluator(Live& live, const ExperimentTask& task,
-                                                    const TaskEvaluator& evaluator, const EvaluatorVersion& version,
-                                                    const std::vector<RunRecord>& records);
+    Result<std::vector<JudgeOutcome>> apply_evaluator(Live& live, const ExperimentTask& task,
+                                                      const TaskEvaluator& evaluator, const EvaluatorVersion& version,
+                                                      const std::vector<RunRecord>& records);
+    std::vector<JudgeOutcome> apply_judge(Live& live, const ExperimentTask& task, const EvaluatorVersion& version,
+                                          const std::vector<RunRecord>& records);
     bool is_over(const Live& live) const { return m_ending || live.stopping; }
 
     const RunnerParts m_parts;

@@ -95,6 +95,13 @@ struct TaskDefinition {
     };
 };
 
+// The commit of a branch that a run pushed, as the `ref` of a task: it is in the run's quarantine. Only the server
+// itself starts such tasks.
+constexpr std::string_view pushed_prefix = "run:";
+inline std::string pushed_ref(const std::string& run, const std::string& commit) {
+    return std::string(pushed_prefix) + run + ":" + commit;
+}
+
 struct StartTask {
     TaskDefinition task;
     json::Defaulted<std::vector<std::string>> evaluators;

@@ -139,6 +139,8 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         return invalid(fmt::format("evaluators has at most {} names", most_evaluators));
     if (task.kind == TaskKind::evaluate && wanted.evaluators.value.empty())
         return invalid("evaluators is empty: a task of kind evaluate needs at least one");
+    if (task.ref.value.starts_with(pushed_prefix) && caller.kind != access::CallerKind::system)
+        return invalid("ref is not a branch, tag or commit");
     if (!task.repo.value.empty()) {
         if (m_sources == nullptr) return unavailable("this server has no repositories");
         task.repo = TRY(m_sources->find_repo(caller, of.space_id, *task.repo));
@@ -155,6 +157,9 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         if (found.kind == EvaluatorKind::rule && !task.command.value.empty())
             return invalid("evaluator " + found.name +
                            " is a rule over spans, and runs of a command have no trace: evaluate them by code");
+        // Models and workers cost money: what starts a run may use them.
+        if (found.kind == EvaluatorKind::llm || found.kind == EvaluatorKind::agent)
+            TRY(caller.require(Permission::run_start, of.space_id));
         if (!names.insert(found.name).second) return invalid("evaluators: " + found.name + " is there twice");
         evaluators.push_back(std::move(found));
     }

@@ -124,7 +124,8 @@ json::Value metadata_of_prompt_task(const Experiment& experiment, const TaskDefi
 }
 
 Result<> add_spending(ExperimentTask& task, TaskSources* sources) {
-    if (task.task.kind != TaskKind::prompt || sources == nullptr || sources->models() == nullptr) return {};
+    if (sources == nullptr || sources->models() == nullptr) return {};
+    if (task.task.kind != TaskKind::prompt && task.evaluators.empty()) return {};
     const ModelSpending spent = TRY(sources->models()->spent(task.experiment_id.text()));
     task.spent_tokens = spent.tokens;
     task.spent_micro_usd = spent.cost_nano_usd / nano_per_micro;

@@ -95,7 +95,8 @@ Result<std::unique_ptr<TaskFolder>> TaskFolder::make(const std::string& director
         if (sources == nullptr) return unavailable("this server has no repositories");
         folder->has_checkout = true;
         TRY(make_readable_directory(folder->path + "/checkout"));
-        const std::string& ref = commit.empty() ? *task.task.ref : commit;
+        const bool is_pushed = task.task.ref.value.starts_with(pushed_prefix);
+        const std::string& ref = commit.empty() || is_pushed ? *task.task.ref : commit;
         commit = TRY(sources->write_archive(task.space_id, *task.task.repo, ref, folder->path + "/checkout/files.tar"));
     }
     return folder;

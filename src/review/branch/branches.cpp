@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "review/branch/replays.h"
 #include "sql/columns.h"
 
 #include <fmt/format.h>
@@ -97,6 +98,12 @@ Result<> Branches::pushed(const forge::Push& push) {
             outcome.artifact, outcome.revision, push.base_commit, push.head_commit,
             name_of(facts.policy.verification.value.empty() ? VerificationState::none : VerificationState::pending),
             now));
+        if (*facts.policy.require_replayed) {
+            ReplaySettings settings = replay_settings(*facts.policy.replay, facts.fix_of);
+            settings.automatic = true;
+            TRY(Replays::enqueue(transaction, outcome.artifact, outcome.revision, settings, "policy of the preset",
+                                 now));
+        }
         return outcome;
     }));
     if (made.revision == 0) return {}; // the same commit again

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "net/http/url.h"
+#include "review/branch/replays.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -187,7 +188,8 @@ Result<std::vector<std::string>> Delivery::approvers(const PullRequest& one) con
 
 Result<std::string> Delivery::body_of(const PullRequest& one, const Branch& branch) {
     const Revision revision = TRY(m_parts.branches.revision(one.artifact_id, one.revision));
-    return pull_request_body(branch, revision, TRY(m_parts.contexts.context(one)), TRY(approvers(one)));
+    return pull_request_body(branch, revision, TRY(m_parts.contexts.context(one)), TRY(approvers(one)),
+                             TRY(Replays(m_parts.database, m_parts.clock).find(one.artifact_id, one.revision)));
 }
 
 Result<> Delivery::open(PullRequest& one, Attempt& attempt) {

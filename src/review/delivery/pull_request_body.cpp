@@ -33,7 +33,59 @@ std::string outcome(const std::optional<VerificationRun>& run) {
     return *run->exit_code == 0 ? "green" : fmt::format("red (exit {})", *run->exit_code);
 }
 
+constexpr size_t longest_replay = 4096;
+
+std::string_view outcome_words(ReplayOutcome outcome) {
+    switch (outcome) {
+    case ReplayOutcome::none:
+        break;
+    case ReplayOutcome::not_reproduced:
+        return "Not reproduced: no evidence fails on the base, so the fix is not proven";
+    case ReplayOutcome::fixed:
+        return "Fixed";
+    case ReplayOutcome::partly:
+        return "Partly fixed";
+    case ReplayOutcome::unchanged:
+        return "Unchanged";
+    case ReplayOutcome::regressed:
+        return "Regressed: something that passes on the base does not pass on the branch";
+    }
+    return "No outcome";
+}
+
+std::string side_words(const ReplaySide& side, int64_t repetitions) {
+    return fmt::format("{} ({} of {} pass)", name_of(side.verdict), side.passed, repetitions);
+}
+
 } // namespace
+
+std::string replay_block(const BranchReplay& replay) {
+    if (replay.state != ReplayState::done) return "";
+    const ReplayResult& result = replay.result;
+    std::string block =
+        fmt::format("\n## Verified fix\n\n**{}**: {}.\n\n", outcome_words(replay.outcome), replay_sentence(replay));
+    block += fmt::format("Recorded traces of the issue, run on the base and on the branch; evaluated by `{}`.",
+                         cell(*replay.settings.evaluator));
+    if (result.with_recorded_tools > 0)
+        block += fmt::format(" Tools of {} examples were not called: recorded results were used.",
+                             result.with_recorded_tools);
+    if (!result.not_replayed.empty())
+        block += fmt::format(" {} traces could not be replayed.", result.not_replayed.size());
+    if (result.evidence < 6) block += " Fewer than 6 traces cannot show p < 0.05.";
+    block += "\n\n| trace | set | base | branch |\n|---|---|---|---|\n";
+    size_t shown = 0;
+    for (const ReplayedExample& example : result.examples) {
+        const std::string row = fmt::format("| {} | {} | {} | {} |\n", cell(example.trace_id), name_of(example.set),
+                                            side_words(example.base, *replay.settings.repetitions),
+                                            side_words(example.branch, *replay.settings.repetitions));
+        if (block.size() + row.size() > longest_replay - 60) break;
+        block += row;
+        ++shown;
+    }
+    if (shown < result.examples.size())
+        block += fmt::format("\n{} further examples are in the review.\n", result.examples.size() - shown);
+    return block;
+}
 
 std::string harmless_title(std::string_view text) {
     std::string harmless;
@@ -71,7 +123,7 @@ std::string harmless_markdown(std::string_view text) {
 }
 
 std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
-                              const std::vector<std::string>& approved_by) {
+                              const std::vector<std::string>& approved_by, const std::optional<BranchReplay>& replay) {
     std::string body;
     if (!context.issue_title.empty())
         body += fmt::format("**Issue:** {}{}\n\n", harmless_markdown(context.issue_title),
@@ -99,6 +151,7 @@ std::string pull_request_body(const Branch& branch, const Revision& revision, co
             body += fmt::format("| {} (`{}`) | {} | {} |\n", cell(result.name), cell(result.command),
                                 outcome(result.base), outcome(result.branch));
     }
+    if (replay) body += replay_block(*replay);
     body += "\n---\n";
     if (!approved_by.empty()) {
         std::string names;

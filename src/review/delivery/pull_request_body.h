@@ -2,6 +2,7 @@
 // no user, hides nothing and contains no secret. Pure, any thread.
 #pragma once
 
+#include "review/branch/replay.h"
 #include "review/branch/revision.h"
 
 #include <optional>
@@ -19,7 +20,10 @@ struct PullRequestContext {
 };
 
 std::string pull_request_body(const Branch& branch, const Revision& revision, const PullRequestContext& context,
-                              const std::vector<std::string>& approved_by);
+                              const std::vector<std::string>& approved_by,
+                              const std::optional<BranchReplay>& replay = {});
+// The numbers of a replay that is done, at most 4 KiB; no text of traces. Empty for another one.
+std::string replay_block(const BranchReplay& replay);
 // The body between the markers of Hone, as it is sent to a forge.
 std::string own_part(std::string_view body);
 // What is on the forge, with Hone's part replaced; nothing when a person removed the markers: then all of it is theirs.

@@ -63,7 +63,7 @@ Result<RunFiles::Opened> RunFiles::open_workspace(const Caller& caller, const Ru
         if (live.ok()) return live; // otherwise it is ending just now
     }
     const sandbox::Volumes volumes(*m_store, m_mounts_volumes);
-    auto volume = volumes.view(rows.front().text(1));
+    auto volume = volumes.view(rows.front().text(1), [this](int image) { return m_provider->mount_volume(image); });
     if (!volume.ok() && volume.error().code == Code::not_found)
         return not_found("a workspace of this run: it has none before its first sandbox");
     Opened opened;

@@ -194,6 +194,7 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     }
     TRY(remove_tree(directory + "/work"));
     TRY(write_file(directory + "/log", outcome.log));
+    TRY(write_file(directory + "/space", preparation.space));
     TRY(sync_file_system(directory));
     if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
     prepared.built = true;
@@ -234,8 +235,9 @@ Result<std::vector<StoredLayer>> stored_layers(const Store& store) {
             continue;
         const Fd opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         const int64_t used_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-        layers.push_back(
-            {entry->d_name, Time(std::chrono::nanoseconds(used_ns)), measure_tree(opened.get(), INT64_MAX).bytes});
+        auto space = read_file(path + "/space", 200);
+        layers.push_back({entry->d_name, space.ok() ? std::move(space).value() : "",
+                          Time(std::chrono::nanoseconds(used_ns)), measure_tree(opened.get(), INT64_MAX).bytes});
     }
     return layers;
 }

@@ -78,6 +78,7 @@ Result<bool> remove_layer(const Store& store, const std::string& key);
 
 struct StoredLayer {
     std::string key;
+    std::string space; // empty: built before it was recorded
     Time used{};
     int64_t bytes = 0;
 };

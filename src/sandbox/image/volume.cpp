@@ -49,10 +49,8 @@ std::string device_path(int descriptor) {
 }
 
 // The image as a mount that is attached nowhere.
-Result<Fd> mount_image(const std::string& path, bool read_only) {
-    const Fd image(::open(path.c_str(), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC));
-    if (!image.is_open()) return system_error("open " + path, errno);
-    const Fd device = TRY(attach_loop(image.get(), read_only));
+Result<Fd> mount_opened(int image, bool read_only) {
+    const Fd device = TRY(attach_loop(image, read_only));
     const Fd context(::fsopen("ext4", FSOPEN_CLOEXEC));
     if (!context.is_open()) return system_error("open ext4", errno);
     const auto set = [&](const char* key, const char* value) {
@@ -70,6 +68,17 @@ Result<Fd> mount_image(const std::string& path, bool read_only) {
     Fd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, attributes));
     if (!mount.is_open()) return system_error("mount a thread volume", errno);
     return mount;
+}
+
+Result<Fd> open_image(const std::string& path, bool read_only) {
+    Fd image(::open(path.c_str(), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_CLOEXEC));
+    if (!image.is_open()) return system_error("open " + path, errno);
+    return image;
+}
+
+Result<Fd> mount_image(const std::string& path, bool read_only) {
+    const Fd image = TRY(open_image(path, read_only));
+    return mount_opened(image.get(), read_only);
 }
 
 struct ImageShape {
@@ -135,6 +144,10 @@ Result<> copy_empty_image(const Store& store, const std::string& path, const Ima
 }
 
 } // namespace
+
+Result<Fd> mount_for_reading(int image) {
+    return mount_opened(image, true);
+}
 
 bool can_mount_images() {
     return ::geteuid() == 0 && ::access("/dev/loop-control", R_OK | W_OK) == 0 &&
@@ -233,12 +246,13 @@ Result<int64_t> Volumes::bytes(const std::string& thread) const {
     return opened.is_open() ? measure_tree(opened.get(), INT64_MAX).bytes : 0;
 }
 
-Result<Volume> Volumes::view(const std::string& thread) const {
+Result<Volume> Volumes::view(const std::string& thread, const Mounter& mount) const {
     const std::string path = TRY(this->path(thread));
     Volume volume;
     volume.lock = TRY(lock(path, false));
     if (file_exists(path + ".ext4")) {
-        volume.mount = TRY(mount_image(path + ".ext4", true));
+        const Fd image = TRY(open_image(path + ".ext4", true));
+        volume.mount = TRY(mount(image.get()));
         volume.files = Fd(::openat(volume.mount.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     } else {
         volume.files = Fd(::open((path + ".files").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -10,6 +10,7 @@
 #include "sandbox/image/tree.h"
 #include "sandbox/provider/spec.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ struct SpareVolume {
     Fd mount;
 };
 
+// The image of a volume as a mount that is attached nowhere, read-only: nothing in it is a device or a program, and no
+// link in it is followed. Needs root's capabilities.
+Result<Fd> mount_for_reading(int image);
+// For a process that has dropped them: gets the mount from another one.
+using Mounter = std::function<Result<Fd>(int image)>;
+
 class Volumes {
 public:
     Volumes(const Store& store, bool as_root) : m_store(store), m_as_root(as_root) {}
@@ -50,7 +57,7 @@ public:
     // Disk that it takes; 0 when there is none.
     Result<int64_t> bytes(const std::string& thread) const;
     // An unused volume to read from, through a view that follows no link. Code::busy while a sandbox has it.
-    Result<Volume> view(const std::string& thread) const;
+    Result<Volume> view(const std::string& thread, const Mounter& mount = mount_for_reading) const;
     // Regular files of an unused volume, through a read-only view that follows no link.
     Result<ExportReport> export_files(const std::string& thread, const std::string& destination,
                                       const ExportLimits& limits) const;

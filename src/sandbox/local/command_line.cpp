@@ -4,6 +4,7 @@
 #include "crypto/crypto.h"
 #include "sandbox/local/check.h"
 #include "sandbox/local/commands.h"
+#include "sandbox/local/spawner_process.h"
 #include "sandbox/shim/spawner.h"
 
 #include <algorithm>
@@ -140,10 +141,16 @@ int spawner_main(int argc, char** argv) {
     CLI::App app("Makes sandboxes for the server that started it.");
     app.add_option("--data-dir", data_directory)->required();
     app.add_option("--socket", socket)->required();
+    bool is_launcher = false;
+    app.add_flag("--launcher", is_launcher);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     if (const auto exit = resolve_data_directory(data_directory)) return *exit;
     crypto::start();
     ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+    if (is_launcher) {
+        run_launcher(data_directory, Channel(Fd(socket)));
+        return 0;
+    }
     run_spawner(data_directory, Channel(Fd(socket)));
     return 0;
 }

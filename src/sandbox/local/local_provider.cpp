@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "sandbox/image/volume.h"
 #include "sandbox/local/slot_pool.h"
 #include "sandbox/shim/protocol.h"
 #include "sandbox/shim/spawner.h"
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +23,6 @@ namespace hone::sandbox {
 
 namespace {
 
-constexpr int spawner_socket = 3;
 constexpr size_t output_step = 1 << 20;
 
 class LocalSandbox final : public Sandbox {
@@ -298,6 +297,10 @@ public:
         return reply.count.value_or(0);
     }
 
+    Result<Fd> mount_volume(int image) override {
+        return m_options.launcher ? m_options.launcher->mount(image) : mount_for_reading(image);
+    }
+
 private:
     // Null: there is none, or none will do.
     Result<std::unique_ptr<LocalSandbox>> claim_slot(const SandboxSpec& spec) {
@@ -338,28 +341,11 @@ private:
             return {};
         }
         auto [ours, theirs] = TRY(Channel::make_pair());
-        TRY(execute_spawner(theirs.descriptor()));
+        if (m_options.launcher)
+            TRY(m_options.launcher->start_spawner(theirs.descriptor()));
+        else
+            m_spawner = TRY(execute_spawner(m_options.program, m_options.data_directory, theirs.descriptor()));
         m_channel = std::move(ours);
-        return {};
-    }
-
-    // A fresh, small process with an empty environment, whatever this one has grown to.
-    Result<> execute_spawner(int socket) REQUIRES_LOCK(m_mutex) {
-        const std::string program = m_options.program.empty() ? TRY(find_beside("hone")) : m_options.program;
-        std::vector<std::string> texts{
-            "hone", "spawner", "--data-dir", m_options.data_directory, "--socket", std::to_string(spawner_socket)};
-        std::vector<char*> arguments;
-        for (std::string& text : texts) arguments.push_back(text.data());
-        arguments.push_back(nullptr);
-        char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-        char* environment[] = {path, nullptr};
-        posix_spawn_file_actions_t actions;
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, socket, spawner_socket);
-        ::posix_spawn_file_actions_addclosefrom_np(&actions, spawner_socket + 1);
-        const int failed = ::posix_spawn(&m_spawner, program.c_str(), &actions, nullptr, arguments.data(), environment);
-        ::posix_spawn_file_actions_destroy(&actions);
-        if (failed != 0) return system_error("start the spawner", failed);
         return {};
     }
 

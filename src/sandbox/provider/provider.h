@@ -91,6 +91,9 @@ public:
     virtual bool await_ready(int64_t timeout_ms) = 0;
     // Cleans up what crashes left; returns how many.
     virtual Result<int64_t> reconcile() = 0;
+    // The image of a thread's volume as a mount to read from. By the provider, because its process may have dropped
+    // what that needs.
+    virtual Result<Fd> mount_volume(int /*image*/) { return unavailable("volumes of threads cannot be mounted here"); }
 };
 
 } // namespace hone::sandbox

@@ -30,6 +30,11 @@ std::string header_value(const std::string& format, std::string_view secret) {
     return value;
 }
 
+// A query can hold a token.
+std::string path_of_target(const net::Url& url) {
+    return url.target.substr(0, url.target.find('?'));
+}
+
 net::ClientOptions through(const std::string& proxy, net::ClientOptions options) {
     options.proxy = proxy;
     return options;
@@ -55,7 +60,7 @@ Result<> SkillForgeHttp::authorize(const forge::Remote& remote, const net::Url& 
     const std::vector<std::string> skills{remote.skill_id};
     const skill::Grant grant =
         TRY(m_skills.resolve(access::Caller::system(), remote.space, skills, skill::for_delivery()));
-    const forge::Place place{url.host, url.port, url.target.substr(0, url.target.find('?'))};
+    const forge::Place place{url.host, url.port, path_of_target(url)};
     const skill::Credential* chosen = forge::choose_credential(grant, place, forge::ForgeUse::api, request.method);
     if (chosen == nullptr) return {};
     if (request.method != "GET" && request.method != "HEAD") TRY(forge::check_may_write(*chosen));
@@ -127,8 +132,16 @@ Result<net::ClientResponse> SkillForgeHttp::send(const forge::Remote& remote, ne
                           (request.method == "GET" || response.error().message.find("refused") != std::string::npos);
         if (!next) return response;
     }
-    return forbidden("the forge " + url.host + " cannot be reached from here: " + std::string(why) +
-                     " (a repository may allow private addresses)");
+    const Error refused = forbidden("the forge " + url.host + " cannot be reached from here: " + std::string(why) +
+                                    " (a repository may allow private addresses)");
+    TRY(m_audit.record(access::Caller::system(), {"forge_request_failed",
+                                                  remote.space,
+                                                  remote.purpose,
+                                                  {{"method", request.method},
+                                                   {"target", url.host_and_port()},
+                                                   {"path", std::string(truncate_utf8(path_of_target(url), 500))},
+                                                   {"reason", refused.message}}}));
+    return refused;
 }
 
 } // namespace hone::server

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "forge/credential.h"
+#include "server/adapters/space_secrets.h"
 
 namespace hone::server {
 
@@ -10,22 +11,6 @@ namespace {
 
 // Of a token for which the skill names no form: every forge takes it as the password of any user.
 constexpr std::string_view usual_format = "Basic x-access-token:{}";
-
-class FetchSecrets final : public broker::SecretOpener {
-public:
-    FetchSecrets(secret::Vault& vault, access::SpaceId space, std::string purpose)
-        : m_vault(vault),
-          m_space(std::move(space)),
-          m_purpose(std::move(purpose)) {}
-    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
-        return m_vault.open(m_space, secret_id, m_purpose);
-    }
-
-private:
-    secret::Vault& m_vault;
-    const access::SpaceId m_space;
-    const std::string m_purpose;
-};
 
 // A request that cannot be recorded is not sent.
 class AuditedFetch final : public broker::Decisions {
@@ -35,23 +20,31 @@ public:
           m_space(std::move(space)),
           m_purpose(std::move(purpose)) {}
     Result<> decided(broker::Decision& decision) override {
+        return record(decision.allowed ? "forge_request" : "forge_request_refused", decision, decision.reason);
+    }
+    // The rules allowed it, and it got no response: the address of the host is blocked, or nothing responds there.
+    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
+        log(Level::debug, "request to a forge finished",
+            {{"target", decision.target.text()}, {"status", outcome.status}, {"error", outcome.error}});
+        if (outcome.status != 0 || outcome.error.empty()) return;
+        if (const auto recorded = record("forge_request_failed", decision, outcome.error); !recorded.ok())
+            log(Level::warning, "failed request to a forge not audited", {{"error", recorded.error().message}});
+    }
+
+private:
+    Result<> record(std::string_view action, const broker::Decision& decision, const std::string& reason) const {
         json::Array secrets;
         for (const std::string& name : decision.secret_names) secrets.emplace_back(name);
-        return m_audit.record(access::Caller::system(), {decision.allowed ? "forge_request" : "forge_request_refused",
+        return m_audit.record(access::Caller::system(), {action,
                                                          m_space,
                                                          m_purpose,
                                                          {{"method", decision.method},
                                                           {"target", decision.target.text()},
                                                           {"path", std::string(truncate_utf8(decision.path, 500))},
-                                                          {"reason", decision.reason},
+                                                          {"reason", std::string(truncate_utf8(reason, 500))},
                                                           {"secrets", std::move(secrets)}}});
     }
-    void finished(const broker::Decision& decision, const broker::Outcome& outcome) override {
-        log(Level::debug, "request to a forge finished",
-            {{"target", decision.target.text()}, {"status", outcome.status}, {"error", outcome.error}});
-    }
 
-private:
     const access::AuditLog& m_audit;
     const access::SpaceId m_space;
     const std::string m_purpose;
@@ -113,7 +106,7 @@ Result<std::unique_ptr<forge::GitConnection>> BrokeredGitConnections::open(const
     access.grant = TRY(grant_for(remote));
     access.reach = remote.allow_private ? broker::Reach::also_private : broker::Reach::public_only;
     access.decisions = std::make_shared<AuditedFetch>(m_audit, remote.space, remote.purpose);
-    access.secrets = std::make_shared<FetchSecrets>(m_vault, remote.space, remote.purpose);
+    access.secrets = std::make_shared<SpaceSecrets>(m_vault, remote.space, remote.purpose);
     const auto attached = TRY(m_broker->attach(access, {std::move(listeners[0]), Fd()}));
     auto connection = std::make_unique<BrokeredGitConnection>(*m_broker, access.run_id);
     const broker::SandboxEnvironment environment = TRY(broker::sandbox_environment(*attached));

@@ -6,6 +6,7 @@
 #include "broker/gateway/model_response.h"
 #include "broker/spending/model_json.h"
 #include "crypto/crypto.h"
+#include "server/adapters/space_secrets.h"
 
 #include <atomic>
 
@@ -16,22 +17,6 @@ namespace {
 // How often the text of a stream is read from what has arrived.
 constexpr Duration watch_interval = std::chrono::milliseconds(40);
 constexpr size_t most_error_text = 500;
-
-class OwnSecrets final : public broker::SecretOpener {
-public:
-    OwnSecrets(secret::Vault& vault, access::SpaceId space, std::string purpose)
-        : m_vault(vault),
-          m_space(std::move(space)),
-          m_purpose(std::move(purpose)) {}
-    Result<crypto::SecretBytes> open(const std::string& secret_id) override {
-        return m_vault.open(m_space, secret_id, m_purpose);
-    }
-
-private:
-    secret::Vault& m_vault;
-    const access::SpaceId m_space;
-    const std::string m_purpose;
-};
 
 // Which secret goes to which endpoint, once per session. A call that cannot be recorded is not sent.
 class AuditedModelUse final : public broker::Decisions {
@@ -105,10 +90,13 @@ public:
         run.account.space_id = m_owner.space_id.text();
         run.account.run_id = m_owner.id;
         run.account.run.cost_nano_usd = m_owner.cost_limit_nano_usd;
+        run.account.run.tokens = m_owner.token_limit;
         run.gets_notices = false; // a notice would change what is measured
         run.budget_stopped = [this](broker::BudgetScope scope, const std::string& message) {
             const Lock lock(m_mutex);
-            m_budget_message = scope == broker::BudgetScope::run ? "budget_micro_usd is used up" : message;
+            m_budget_message = scope == broker::BudgetScope::run && m_owner.cost_limit_nano_usd
+                                   ? "budget_micro_usd is used up"
+                                   : message;
         };
         TRY(m_gateway.add_run(m_id, std::move(run)));
         m_is_at_gateway = true;
@@ -118,7 +106,7 @@ public:
         access.project_id = m_owner.project_id;
         access.grant.models = std::move(grant.models);
         access.decisions = std::make_shared<AuditedModelUse>(m_calls.m_audit, m_owner.space_id, m_owner.id);
-        access.secrets = std::make_shared<OwnSecrets>(m_calls.m_vault, m_owner.space_id, m_owner.id);
+        access.secrets = std::make_shared<SpaceSecrets>(m_calls.m_vault, m_owner.space_id, m_owner.id);
         m_attached = TRY(m_broker.attach(std::move(access), {}));
         return {};
     }
@@ -165,6 +153,12 @@ public:
             reply.text = std::move(message.text);
             for (broker::ModelToolCall& call : message.calls)
                 reply.tool_calls.push_back({std::move(call.id), std::move(call.name), std::move(call.arguments)});
+            // Some proxies put errors into successful responses.
+            if (reply.text.empty() && reply.tool_calls.empty())
+                if (const auto why = broker::text_of(broker::member_at(response.body, {"error", "message"}))) {
+                    reply.error = error_text(response);
+                    reply.is_temporary = true;
+                }
             return reply;
         }
         reply.error = error_text(response);

@@ -2,6 +2,8 @@
 
 #include "base/log.h"
 
+#include <unistd.h>
+
 namespace hone::server {
 
 SandboxAudit::SandboxAudit(const access::AuditLog& log, std::string directory)
@@ -34,15 +36,20 @@ Result<> SandboxAudit::step() {
     return m_tail.step(*this);
 }
 
-std::unique_ptr<sandbox::Provider> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why) {
+Result<std::unique_ptr<sandbox::Provider>> open_sandboxes(const std::string& data_dir, int64_t ready,
+                                                          std::string& why) {
     sandbox::LocalOptions options;
     options.data_directory = data_dir;
     options.ready = static_cast<size_t>(ready);
+    if (::geteuid() == 0) {
+        options.launcher = TRY(sandbox::Launcher::open(data_dir));
+        TRY(sandbox::drop_unneeded_capabilities());
+    }
     auto opened = sandbox::open_local_provider(options);
-    if (opened.ok()) return std::move(opened).value();
+    if (opened.ok()) return opened;
     why = opened.error().message;
     log(Level::warning, "this machine runs no sandboxes", {{"why", why}, {"advice", "hone check"}});
-    return nullptr;
+    return std::unique_ptr<sandbox::Provider>();
 }
 
 } // namespace hone::server

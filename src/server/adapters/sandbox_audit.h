@@ -29,7 +29,7 @@ private:
 };
 
 // The provider of this machine's sandboxes. A machine that cannot have any is no error: null, and `why` states what is
-// missing.
-std::unique_ptr<sandbox::Provider> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why);
+// missing. As root, the capabilities that the server does not need are dropped, so call it before the first thread.
+Result<std::unique_ptr<sandbox::Provider>> open_sandboxes(const std::string& data_dir, int64_t ready, std::string& why);
 
 } // namespace hone::server

@@ -5,18 +5,20 @@
 #include "broker/egress/private_host.h"
 #include "evaluate/runner/experiment_tasks.h"
 #include "forge/mirrors.h"
+#include "forge/push/quarantine.h"
 
 namespace hone::server {
 
 class ExperimentSources final : public evaluate::TaskSources {
 public:
-    // `mirrors`, `git`: null where nothing can be isolated.
+    // `mirrors`, `git`, `quarantine`: null where nothing can be isolated.
     ExperimentSources(forge::Repos& repos, forge::Mirrors* mirrors, const forge::Git* git,
-                      std::vector<broker::PrivateHost> private_hosts, const std::string& data_directory,
-                      evaluate::ModelCalls& models)
+                      const forge::Quarantine* quarantine, std::vector<broker::PrivateHost> private_hosts,
+                      const std::string& data_directory, evaluate::ModelCalls& models)
         : m_repos(repos),
           m_mirrors(mirrors),
           m_git(git),
+          m_quarantine(quarantine),
           m_private_hosts(std::move(private_hosts)),
           m_directory(data_directory + "/git"),
           m_models(models) {}
@@ -29,9 +31,12 @@ public:
     evaluate::ModelCalls* models() override { return &m_models; }
 
 private:
+    Result<std::string> pack(const forge::GitJob& job, const std::string& what, const std::string& file);
+
     forge::Repos& m_repos;
     forge::Mirrors* const m_mirrors;
     const forge::Git* const m_git;
+    const forge::Quarantine* const m_quarantine;
     const std::vector<broker::PrivateHost> m_private_hosts;
     const std::string m_directory;
     evaluate::ModelCalls& m_models;

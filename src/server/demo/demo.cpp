@@ -38,6 +38,10 @@ Result<> Demo::open() {
     on.enabled = true;
     on.consent = true;
     TRY(m_parts.signal.configure(caller, space, project, on));
+    DemoEvaluation evaluation({m_parts.clock, m_parts.access, m_parts.spans, m_parts.evaluate, m_parts.signal,
+                               m_parts.replays, m_parts.artifacts, m_parts.url},
+                              m_print);
+    TRY(evaluation.make_evaluators(space));
     const run::RunId run = TRY(start_run(space));
     const auto fix =
         propose_demo_fix(*m_parts.git, runs, m_parts.clock, space, std::string(demo::project_name), m_parts.data_dir);
@@ -45,7 +49,12 @@ Result<> Demo::open() {
                      : "No fix is proposed: " + fix.error().message);
     TRY(print_run(run));
     TRY(make_automations(space));
-    return print_issues(space, project);
+    TRY(print_issues(space, project));
+    TRY(evaluation.label(space, project));
+    if (!fix.ok()) return {};
+    const auto replayed = evaluation.replay(space, project);
+    if (!replayed.ok()) m_print("The fix is not replayed: " + replayed.error().message);
+    return {};
 }
 
 // The id of the project, once queries return all of its spans: the analyst needs them, too.

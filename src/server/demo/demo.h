@@ -8,6 +8,7 @@
 #include "monitor/monitors.h"
 #include "run/runs.h"
 #include "run/settings/presets.h"
+#include "server/demo/demo_evaluation.h"
 #include "signal/signal.h"
 #include "skill/skills.h"
 #include "telemetry/telemetry.h"
@@ -27,6 +28,10 @@ struct DemoParts {
     signal::Signal& signal;
     automation::Automations& automations;
     monitor::Monitors& monitors;
+    review::Artifacts& artifacts;
+    evaluate::Evaluate& evaluate;
+    signal::FixReplays& replays;
+    telemetry::Spans& spans;
     const forge::Git* git = nullptr; // null: `no_sandboxes` states why
     std::string no_sandboxes = {};
     std::string url = {}; // of this server

@@ -39,6 +39,43 @@ def reply(item, call_tool):
         return f"I could not find {item} in our warehouse."
     return f"We have {count} of {item}."
 END
+cat > agent/replay.py <<'END'
+"""Runs one recorded ticket again: JSON on stdin, JSON on stdout. Tools are not called; recorded results are used."""
+
+import json
+import sys
+
+from agent import stock
+
+
+class Ended(Exception):
+    """The trace recorded no further result."""
+
+
+def main():
+    recorded = json.load(sys.stdin).get("replay", {}).get("tools", [])
+    results = iter([tool.get("result") for tool in recorded if tool["name"] == "check_stock"])
+    calls = 0
+
+    def call_tool(_name, _item):
+        nonlocal calls
+        result = next(results, Ended)
+        if result is Ended:
+            raise Ended
+        calls += 1
+        return {"known": isinstance(result, dict) and result.get("status") == "known", "count": 1}
+
+    text = "Your ticket is with us."
+    try:
+        if any(tool["name"] == "check_stock" for tool in recorded):
+            text = stock.reply("blue lamp", call_tool)
+    except Ended:
+        text = None
+    json.dump({"text": text, "tool_calls": calls}, sys.stdout)
+
+
+main()
+END
 cat > tests/test_stock.py <<'END'
 import pathlib
 import sys
@@ -124,6 +161,11 @@ Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const 
     settings.command = std::vector<std::string>{"propose_fix"};
     settings.repos.value.push_back({"file://" + path});
     settings.review.value.verification.value.push_back({"tests", "python3 -m unittest discover -s tests"});
+    review::ReplayPolicy& replay = settings.review.value.replay.value;
+    replay.command = std::string("python3 -m agent.replay");
+    replay.evaluator = std::string("no-repeated-calls");
+    replay.evidence = int64_t{8};
+    replay.control = int64_t{8};
     return runs.start(access::Caller::system(), space, start);
 }
 

@@ -25,10 +25,15 @@ constexpr Target targets[] = {{"span", "eval", "toString(span_id)", "spans"},
                               {"trace", "trace_eval", "toString(trace_id)", "traces"},
                               {"chat_session", "", "chat_session", "chat sessions"}};
 
-// Evals count at the time of the span that they evaluate, when that is known.
+// Evals count at the time of the span that they evaluate, when that is known. Of an evaluator with versions only those
+// of its newest one: another definition is not a change of the application.
 constexpr std::string_view evals_of_spans =
     "SELECT name, label, score, if(span_start_ns > 0, span_start_ns, created_ns) AS moment FROM hone.evals FINAL WHERE "
-    "project = {project:String} AND target = {n_target:String} AND moment >= {base:Int64} AND moment < {to:Int64}";
+    "project = {project:String} AND target = {n_target:String} AND moment >= {base:Int64} AND moment < {to:Int64} AND "
+    "(evaluator_version = 0 OR (identifier, evaluator_version) IN (SELECT identifier, max(evaluator_version) FROM "
+    "hone.evals FINAL WHERE project = {project:String} AND target = {n_target:String} AND evaluator_version > 0 GROUP "
+    "BY "
+    "identifier))";
 
 Candidate candidate_of(const Target& target, const std::string& name, std::string condition_in_filter,
                        std::string condition_in_sql) {

@@ -52,10 +52,9 @@ constexpr std::array eval_columns{
                }},
     text_column<&Eval::explanation>("explanation", "String CODEC(ZSTD(1))"),
     text_column<&Eval::metadata>("metadata", "String CODEC(ZSTD(1))"),
-    // Of earlier versions: empty in each new row.
+    // Of earlier versions: empty in each new row. (span_start_ns is the start of any target.)
     EvalColumn{"trace_id", "String", [](std::string& out, const Eval&, uint64_t) { put_text(out, ""); }, nullptr},
-    EvalColumn{"span_start_ns", "Int64", [](std::string& out, const Eval&, uint64_t) { put_number(out, int64_t{0}); },
-               nullptr},
+    time_column<&Eval::target_ns>("span_start_ns"),
     time_column<&Eval::created_ns>("created_ns"),
     time_column<&Eval::updated_ns>("updated_ns"),
     EvalColumn{"version", "UInt64", [](std::string& out, const Eval&, uint64_t version) { put_number(out, version); },
@@ -64,7 +63,14 @@ constexpr std::array eval_columns{
         "is_deleted", "UInt8",
         [](std::string& out, const Eval& eval, uint64_t) { put_number(out, static_cast<uint8_t>(eval.is_deleted)); },
         [](BinaryReader& reader, Eval& eval) { eval.is_deleted = reader.number<uint8_t>() != 0; }},
+    // Since evaluators have tasks.
+    time_column<&Eval::evaluator_version>("evaluator_version"),
+    text_column<&Eval::job>("job", "String"),
+    EvalColumn{"inclusion", "Float64 DEFAULT 1",
+               [](std::string& out, const Eval& eval, uint64_t) { put_number(out, eval.inclusion); },
+               [](BinaryReader& reader, Eval& eval) { eval.inclusion = reader.number<double>(); }},
 };
+constexpr size_t newer_columns = 3;
 
 } // namespace
 
@@ -72,6 +78,13 @@ std::string eval_table_columns() {
     std::string list;
     for (const EvalColumn& column : eval_columns)
         list += (list.empty() ? "" : ", ") + std::string(column.name) + " " + std::string(column.type);
+    return list;
+}
+
+std::vector<std::string> newer_eval_columns() {
+    std::vector<std::string> list;
+    for (size_t i = eval_columns.size() - newer_columns; i < eval_columns.size(); ++i)
+        list.push_back(std::string(eval_columns[i].name) + " " + std::string(eval_columns[i].type));
     return list;
 }
 

@@ -35,6 +35,11 @@ struct Eval {
     std::optional<double> score;
     std::string explanation;
     std::string metadata; // JSON text
+    // Of an evaluator's task; else 0, empty and 1.
+    int64_t evaluator_version = 0;
+    std::string job;       // key of the job
+    double inclusion = 1;  // probability that the target was sampled: rates are weighted by its inverse
+    int64_t target_ns = 0; // start of the target, for charts; 0: not known
     // Set by the store.
     std::string id;
     int64_t created_ns = 0;
@@ -44,6 +49,8 @@ struct Eval {
 
 // For CREATE TABLE: "project LowCardinality(String), …", in the order of a row.
 std::string eval_table_columns();
+// The columns that tables of earlier versions lack, for ADD COLUMN; they are the last ones.
+std::vector<std::string> newer_eval_columns();
 // For SELECT, in the order in which `read_evals` reads them.
 std::string eval_names();
 

@@ -142,6 +142,9 @@ Result<> create_schema(ClickHouse& engine) {
     for (const std::string& statement : statements) TRY(run(statement));
     // Tables of earlier versions.
     for (const std::string& statement : add_newer_columns()) TRY(run(statement));
+    for (const std::string table : {"evals", "eval_history"})
+        for (const std::string& column : newer_eval_columns())
+            TRY(run("ALTER TABLE hone." + table + " ADD COLUMN IF NOT EXISTS " + column));
     for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
         TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) + ", " +
                 std::string(remove_merged_soon)));

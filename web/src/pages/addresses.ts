@@ -50,8 +50,13 @@ export const compare_page = (dataset: string, experiments: string[]) =>
     base: experiments[0] ?? "",
     other: experiments.slice(1).join(","),
   })}`;
+export const queues_page = () => `${space_home()}/queues`;
+export const queue_page = (id: string) => `${space_home()}/queues/${segment(id)}`;
 export const prompts_page = () => `${space_home()}/prompts`;
 export const prompt_page = (id: string) => `${space_home()}/prompts/${segment(id)}`;
+export const evaluators_of_space = () => `${space_home()}/evaluators`;
+export const evaluator_page = (id: string) => `${space_home()}/evaluators/${segment(id)}`;
+export const eval_task_page = (id: string) => `${space_home()}/eval_tasks/${segment(id)}`;
 export const playground_page = (from: Record<string, string> = {}) => {
   const text = new URLSearchParams(from).toString();
   return `${space_home()}/playground${text === "" ? "" : `?${text}`}`;

@@ -17,6 +17,9 @@ inline constexpr Example evaluators_examples[] = {
     {"GET /v1/evaluators/{evaluator}/versions"},
     // It is a rule, which has no code to run.
     {.route = "POST /v1/evaluators/{evaluator}/test", .body = R"({"documents":[{}]})", .allowed = 400},
+    {"GET /v1/evaluator_builtins"},
+    // It is a rule, which is not remote.
+    {.route = "POST /v1/evaluators/{evaluator}/signing_secret", .allowed = 400},
     {"PATCH /v1/evaluators/{evaluator}", "", R"({"enabled":false})"},
     {.route = "DELETE /v1/evaluators/{evaluator}", .allowed = 204},
 };

@@ -74,6 +74,16 @@ Result<List<LicenseView>> list_licenses(const Call& call) {
     return List<LicenseView>{call.services.installation.licenses(), {}};
 }
 
+Result<List<SpaceStorage>> list_storage(const Call& call, const PageQuery& query) {
+    const access::PageRequest page = TRY(page_of(query.limit, query.cursor));
+    const std::string after = TRY(page.after());
+    const auto place = [](const SpaceStorage& row) { return row.space_id ? row.space_id->text() : "~"; };
+    std::vector<SpaceStorage> rows = TRY(call.services.installation.storage(call.caller));
+    std::erase_if(rows, [&](const SpaceStorage& row) { return place(row) <= after; });
+    if (rows.size() > static_cast<size_t>(page.limit) + 1) rows.resize(static_cast<size_t>(page.limit) + 1);
+    return access::make_page(std::move(rows), page, place);
+}
+
 Result<net::Response> get_backup(const Call& call) {
     net::Response response;
     response.stream = TRY(call.services.installation.backup(call.caller));
@@ -95,6 +105,7 @@ using enum access::Permission;
 const Route server_table[] = {
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
     route<list_licenses>("GET", "/v1/licenses", login, "Libraries that are part of Hone, and their licenses."),
+    route<list_storage>("GET", "/v1/storage/spaces", need(user_manage), "Disk used by each space."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),
                       "A backup of the database, spans and evals, for `hone restore`.")
         .raw("application/zstd"),

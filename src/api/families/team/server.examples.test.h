@@ -6,10 +6,7 @@
 namespace hone::api::testing {
 
 inline constexpr Example server_examples[] = {
-    {"GET /v1/server"},
-    {"GET /v1/licenses"},
-    {"GET /v1/backup"},
-    {"GET /openapi.json"},
+    {"GET /v1/server"}, {"GET /v1/licenses"}, {"GET /v1/storage/spaces"}, {"GET /v1/backup"}, {"GET /openapi.json"},
 };
 
 } // namespace hone::api::testing

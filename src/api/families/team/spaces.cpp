@@ -35,9 +35,22 @@ struct UpdateSpace {
 
 struct CreateInvite {
     std::string email;
-    access::Role role = access::Role::viewer;
-    static constexpr std::tuple fields{Field{"email", &CreateInvite::email, ""},
-                                       Field{"role", &CreateInvite::role, ""}};
+    std::optional<access::Role> role;
+    std::optional<std::string> custom_role;
+    static constexpr std::tuple fields{
+        Field{"email", &CreateInvite::email, ""},
+        Field{"role", &CreateInvite::role, "A built-in role; or give custom_role."},
+        Field{"custom_role", &CreateInvite::custom_role, "Id or name of a custom role of the space."},
+    };
+};
+
+struct SetMemberRole {
+    std::optional<access::Role> role;
+    std::optional<std::string> custom_role;
+    static constexpr std::tuple fields{
+        Field{"role", &SetMemberRole::role, "A built-in role; or give custom_role."},
+        Field{"custom_role", &SetMemberRole::custom_role, "Id or name of a custom role of the space."},
+    };
 };
 
 struct UpdateUser {
@@ -91,10 +104,11 @@ Result<List<access::Member>> list_members(const Call& call, const PageQuery& que
     return call.access().spaces.members(call.caller, space, TRY(page_of(query.limit, query.cursor)));
 }
 
-Result<One<access::Member>> set_member_role(const Call& call, const SetRole& body) {
+Result<One<access::Member>> set_member_role(const Call& call, const SetMemberRole& body) {
     const auto space = TRY(space_in_path(call));
     const auto user = TRY(parse_id<access::UserTag>(call.at("user")));
-    return One<access::Member>{TRY(call.access().spaces.set_role(call.caller, space, user, body.role))};
+    const auto choice = TRY(access::RoleChoice::of(body.role, body.custom_role));
+    return One<access::Member>{TRY(call.access().spaces.set_role(call.caller, space, user, choice))};
 }
 
 Result<Nothing> remove_member(const Call& call) {
@@ -111,7 +125,8 @@ Result<List<access::Invite>> list_invites(const Call& call, const PageQuery& que
 
 Result<One<access::Invite>> create_invite(const Call& call, const CreateInvite& body) {
     const auto space = TRY(space_in_path(call));
-    return One<access::Invite>{TRY(call.access().invites.create(call.caller, space, body.email, body.role))};
+    const auto choice = TRY(access::RoleChoice::of(body.role, body.custom_role));
+    return One<access::Invite>{TRY(call.access().invites.create(call.caller, space, body.email, choice))};
 }
 
 Result<One<access::Invite>> revoke_invite(const Call& call) {

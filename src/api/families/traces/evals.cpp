@@ -107,6 +107,9 @@ struct EvalView {
     Time created_at{};
     Time updated_at{};
     bool deleted = false;
+    std::optional<int64_t> evaluator_version;
+    std::optional<std::string> job;
+    double inclusion = 1;
     static constexpr std::tuple fields{
         Field{"id", &EvalView::id, ""},
         Field{"target", &EvalView::target, ""},
@@ -122,6 +125,9 @@ struct EvalView {
         Field{"created_at", &EvalView::created_at, ""},
         Field{"updated_at", &EvalView::updated_at, ""},
         Field{"deleted", &EvalView::deleted, "It was deleted; only in the history."},
+        Field{"evaluator_version", &EvalView::evaluator_version, "Version of the evaluator that wrote it; null: none."},
+        Field{"job", &EvalView::job, "Key of the job of a task that wrote it; null: none."},
+        Field{"inclusion", &EvalView::inclusion, "Probability that the target was sampled; 1: it was not by chance."},
     };
 };
 
@@ -141,7 +147,10 @@ EvalView view_of(const telemetry::Eval& eval) {
             tree_of(eval.metadata),
             from_ns(eval.created_ns),
             from_ns(eval.updated_ns),
-            eval.is_deleted};
+            eval.is_deleted,
+            eval.evaluator_version > 0 ? std::optional(eval.evaluator_version) : std::nullopt,
+            or_null(eval.job),
+            eval.inclusion};
 }
 
 namespace {

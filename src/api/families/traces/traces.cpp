@@ -4,9 +4,8 @@
 #include "api/core/route.h"
 #include "api/core/shapes.h"
 #include "api/families/traces/span_views.h"
-#include "otlp/attribute_text.h"
-#include "telemetry/query/borrowed_texts.h"
 #include "telemetry/query/trace_texts.h"
+#include "telemetry/targets/payload_conversation.h"
 
 namespace hone::api {
 
@@ -217,31 +216,6 @@ json::Value attributes_of(const telemetry::SpanPayload& payload) {
     return tree;
 }
 
-telemetry::Conversation conversation_of(const telemetry::SpanPayload& payload) {
-    otlp::Batch batch;
-    otlp::Span span;
-    const json::Value tree = attributes_of(payload);
-    auto attributes = otlp::read_attribute_text(tree.is_object() ? json::print(tree) : payload.attributes, batch);
-    if (!attributes.ok()) return {};
-    span.attributes = std::move(attributes).value();
-    const json::Value events = tree_of(payload.events);
-    if (events.is_array())
-        for (const json::Value& each : events.get_array()) {
-            const json::Object* object = each.if_object();
-            const json::Value* name = object ? object->if_contains("name") : nullptr;
-            const json::Value* fields = object ? object->if_contains("attributes") : nullptr;
-            if (!name || !name->is_string() || !fields) continue;
-            otlp::Event event;
-            event.name = batch.keep(std::string(name->get_string()));
-            auto read = otlp::read_attribute_text(batch.keep(json::print(*fields)), batch);
-            if (read.ok()) event.attributes = std::move(read).value();
-            span.events.push_back(std::move(event));
-        }
-    telemetry::Conversation conversation = telemetry::derive_conversation(span);
-    telemetry::add_borrowed_messages(payload, conversation);
-    return conversation;
-}
-
 } // namespace
 
 TraceRow view_of(const telemetry::TraceRow& row) {
@@ -280,7 +254,7 @@ SpanPayload view_of(telemetry::SpanPayload payload) {
     view.scope = tree_of(payload.scope);
     view.events = tree_of(payload.events);
     view.links = tree_of(payload.links);
-    view.conversation = conversation_of(payload);
+    view.conversation = telemetry::conversation_of(payload);
     view.version = std::move(payload.version);
     view.finish_reason = std::move(payload.finish_reason);
     view.exception_message = std::move(payload.exception_message);

@@ -1,7 +1,9 @@
-// Evaluators: rules that evaluate new spans without a model, and code that evaluates runs of experiments.
+// Evaluators: rules that evaluate new spans without a model; code, models, agents and remote services that evaluate
+// documents.
 #include "cli/commands/loop/evaluator.h"
 
 #include "base/text.h"
+#include "cli/commands/loop/judge_options.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/display.h"
 #include "cli/toolkit/input.h"
@@ -34,7 +36,11 @@ Columns evaluator_columns() {
         {.title = "issue", .field = "issue_id", .kind = Kind::id, .only_single = true},
         {.title = "version", .field = "revision", .kind = Kind::number},
         {.title = "language", .field = "code.language", .only_single = true},
-        {.title = "output", .field = "code.output.type", .only_single = true},
+        {.title = "model", .field = "llm.model.name", .only_single = true},
+        {.title = "votes", .field = "llm.votes", .kind = Kind::number, .only_single = true},
+        {.title = "preset", .field = "agent.preset", .only_single = true},
+        {.title = "address", .field = "remote.url", .only_single = true},
+        {.title = "signing secret", .field = "signing_secret", .only_single = true},
         {.title = "created by", .field = "created_by", .only_single = true},
         {.title = "description", .field = "description", .only_single = true},
     };
@@ -92,43 +98,6 @@ std::vector<Option> rule_options() {
     };
 }
 
-// --labels pass=1,fail=0,unclear | --range 0..1 | --text; boolean without any of them.
-Result<json::Object> output_config(const Context& context) {
-    const auto labels = context.parsed.value("--labels");
-    const auto range = context.parsed.value("--range");
-    if (labels.has_value() + range.has_value() + context.parsed.has("--text") > 1)
-        return context.usage("give one of --labels, --range and --text");
-    if (context.parsed.has("--text")) return json::Object{{"type", "text"}};
-    if (range) {
-        json::Object config{{"type", "numeric"}};
-        const size_t dots = range->find("..");
-        if (dots == std::string::npos) return context.usage("--range needs MINIMUM..MAXIMUM, such as 0..1");
-        for (const auto& [key, text] :
-             {std::pair{"minimum", range->substr(0, dots)}, {"maximum", range->substr(dots + 2)}}) {
-            if (text.empty()) continue;
-            const auto number = json::parse(text);
-            if (!number.ok() || !number.value().is_number())
-                return context.usage("--range: " + text + " is not a number");
-            config[key] = number.value();
-        }
-        return config;
-    }
-    if (!labels) return json::Object{{"type", "boolean"}};
-    json::Array values;
-    for (const std::string_view one : split(*labels, ',')) {
-        const size_t equals = one.rfind('=');
-        json::Object value{{"label", trim(one.substr(0, equals))}};
-        if (equals != std::string_view::npos) {
-            const auto score = json::parse(trim(one.substr(equals + 1)));
-            if (!score.ok() || !score.value().is_number())
-                return context.usage("--labels needs LABEL=SCORE, such as pass=1,fail=0");
-            value["score"] = score.value();
-        }
-        values.push_back(std::move(value));
-    }
-    return json::Object{{"type", "categorical"}, {"values", std::move(values)}};
-}
-
 Result<std::string> language_of(const Context& context, const std::string& file) {
     if (const auto given = context.parsed.value("--language")) return *given;
     for (const auto& [ending, language] :
@@ -148,13 +117,7 @@ Result<std::optional<json::Object>> code_of(const Context& context) {
     if (!is_valid_utf8(source)) return context.usage(*file + " is not a text file");
     code["source"] = source;
     code["output"] = TRY(output_config(context));
-    json::Object mapping;
-    for (const std::string& pair : context.parsed.all("--map")) {
-        const size_t equals = pair.find('=');
-        if (equals == std::string::npos || equals == 0)
-            return context.usage("--map needs NAME=PATH, such as text=output.text");
-        mapping[pair.substr(0, equals)] = json::Object{{"path", pair.substr(equals + 1)}};
-    }
+    json::Object mapping = TRY(mapping_of(context));
     if (!mapping.empty()) code["mapping"] = std::move(mapping);
     if (const auto timeout = context.parsed.value("--item-timeout")) {
         const auto ns = parse_duration_ns(*timeout);
@@ -189,13 +152,6 @@ std::vector<Option> code_options() {
          .value = "LANGUAGE",
          .doc = "Language of the code. Default: from the file name.",
          .choices = {"python", "node", "shell"}},
-        {.name = "--labels", .value = "LABELS", .doc = "Labels that the code returns, with scores: pass=1,fail=0."},
-        {.name = "--range", .value = "RANGE", .doc = "The code returns numbers in this range: 0..1."},
-        {.name = "--text", .value = "", .doc = "The code returns any text. Without these three: true or false."},
-        {.name = "--map",
-         .value = "NAME=PATH",
-         .doc = "Argument of the code, from a place in the document: text=output.text.",
-         .repeated = true},
         {.name = "--item-timeout", .value = "DURATION", .doc = "Time of the code for one run. Default: 10s."},
         {.name = "--pip",
          .value = "PACKAGE",
@@ -229,14 +185,21 @@ Result<json::Object> new_rule(const Context& context) {
 
 Result<> create_evaluator(Context& context) {
     auto code = TRY(code_of(context));
+    auto judge = TRY(judge_of(context));
+    if (code && judge) return context.usage("give one of --code, --prompt, --builtin, --instructions and --remote");
     json::Object body;
-    if (code) {
-        body = {{"name", context.value_or_empty("NAME")}, {"kind", "code"}, {"code", std::move(*code)}};
+    if (code || judge) {
+        body = judge ? std::move(*judge) : json::Object{{"kind", "code"}, {"code", std::move(*code)}};
+        body["name"] = context.value_or_empty("NAME");
         if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     } else {
         body = TRY(new_rule(context));
     }
-    const json::Value made = TRY(context.remote.post("/v1/evaluators", std::move(body), space_query(context)));
+    json::Value made = TRY(context.remote.post("/v1/evaluators", std::move(body), space_query(context)));
+    if (text_of(made, "kind") == "remote") {
+        const json::Value secret = TRY(make_signing_secret(context, text_of(made, "id")));
+        made.get_object()["signing_secret"] = text_of(secret, "signing_secret");
+    }
     return show_record(context, made, evaluator_columns());
 }
 
@@ -253,6 +216,9 @@ Result<> update_evaluator(Context& context) {
     json::Object body;
     TRY(set_rule(context, body));
     if (auto code = TRY(code_of(context))) body["code"] = std::move(*code);
+    if (auto judge = TRY(judge_of(context)))
+        for (const std::string_view kind : {"llm", "agent", "remote"})
+            if (const json::Value* definition = judge->if_contains(kind)) body[kind] = *definition;
     if (context.parsed.has("--enable")) body["enabled"] = true;
     if (context.parsed.has("--disable")) body["enabled"] = false;
     if (body.empty()) return context.usage("nothing to change: give at least one option");
@@ -310,6 +276,23 @@ Result<> test_evaluator(Context& context) {
     return {};
 }
 
+Result<> renew_signing_secret(Context& context) {
+    const json::Value evaluator = TRY(context.remote.get(TRY(evaluator_path(context))));
+    const json::Value made = TRY(make_signing_secret(context, text_of(evaluator, "id")));
+    return show_done(context, made,
+                     "Signing secret, shown only now; requests are signed with it: " + text_of(made, "signing_secret"));
+}
+
+Result<> list_builtins(Context& context) {
+    const Columns columns{
+        {.title = "name", .field = "name"},
+        {.title = "kind", .field = "kind"},
+        {.title = "target", .field = "target"},
+        {.title = "description", .field = "description"},
+    };
+    return show_list(context, "/v1/evaluator_builtins", {}, columns, "No built-in evaluators.");
+}
+
 Result<> delete_evaluator(Context& context) {
     const std::string path = TRY(evaluator_path(context));
     const json::Value before = TRY(context.remote.get(path));
@@ -328,7 +311,7 @@ std::vector<Command> evaluator_commands() {
         .name = "--disable", .value = "", .doc = "Turn it off: no spans are evaluated until it is enabled."};
     return {
         {.path = "evaluator list",
-         .summary = "List the evaluators: rules over new spans, and code for experiments.",
+         .summary = "List the evaluators: rules over new spans; code, models, agents and services for documents.",
          .options = {project},
          .lists = true,
          .run = list_evaluators},
@@ -337,10 +320,13 @@ std::vector<Command> evaluator_commands() {
          .arguments = {evaluator_argument},
          .run = show_evaluator},
         {.path = "evaluator create",
-         .summary = "Create a rule that evaluates new spans, or code that evaluates runs of experiments.",
+         .summary = "Create a rule that evaluates new spans, or code, a model, an agent or a remote service that "
+                    "evaluates documents.",
          .arguments = {{.name = "NAME", .doc = "Name of the evals that it writes."}},
-         .options = with(joined(rule_options(), code_options()), {project_option()}),
+         .options = with(joined(joined(rule_options(), code_options()), judge_options()), {project_option()}),
          .details = "Examples: hone evaluator create exact --code exact.py --labels pass=1,fail=0\n"
+                    "hone evaluator create polite --prompt polite.txt --model gpt-4o --labels polite=1,rude=0\n"
+                    "hone evaluator create correct --builtin correctness --model gpt-4o --votes 3\n"
                     "hone evaluator create slow_tools --project shop --filter 'kind = tool' --condition "
                     "'latency > 5s' --label slow --else ok --backfill 24",
          .run = create_evaluator},
@@ -352,7 +338,7 @@ std::vector<Command> evaluator_commands() {
         {.path = "evaluator update",
          .summary = "Change an evaluator; this makes a version. Options that are not given keep their values.",
          .arguments = {evaluator_argument},
-         .options = with(joined(rule_options(), code_options()), {enable, disable}),
+         .options = with(joined(joined(rule_options(), code_options()), judge_options()), {enable, disable}),
          .run = update_evaluator},
         {.path = "evaluator versions",
          .summary = "List the versions of an evaluator.",
@@ -360,13 +346,21 @@ std::vector<Command> evaluator_commands() {
          .lists = true,
          .run = list_evaluator_versions},
         {.path = "evaluator test",
-         .summary = "Run the code of an evaluator on documents of a file, without storing the results.",
+         .summary = "Apply an evaluator to documents of a file, without storing the results.",
          .arguments = {evaluator_argument,
                        {.name = "FILE",
                         .doc = "One JSON document with input, output and reference on each line; - is "
                                "standard input."}},
          .options = {{.name = "--version", .value = "NUMBER", .doc = "Version of the evaluator. Default: the newest."}},
          .run = test_evaluator},
+        {.path = "evaluator builtin",
+         .summary = "List the built-in evaluators that `hone evaluator create --builtin` can start from.",
+         .lists = true,
+         .run = list_builtins},
+        {.path = "evaluator secret",
+         .summary = "Make a new signing secret of a remote evaluator; the one before is no longer used.",
+         .arguments = {evaluator_argument},
+         .run = renew_signing_secret},
         {.path = "evaluator delete",
          .summary = "Delete an evaluator with its versions. Its evals are kept.",
          .arguments = {evaluator_argument},

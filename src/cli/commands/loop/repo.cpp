@@ -137,14 +137,14 @@ Result<> update_repo(Context& context) {
 }
 
 Result<> make_hook(Context& context) {
-    const json::Value hook =
-        TRY(context.remote.post(repo_path(context) + "/hook", json::Object{}, space_query(context)));
+    json::Value hook = TRY(context.remote.post(repo_path(context) + "/hook", json::Object{}, space_query(context)));
+    hook.as_object()["url"] = context.remote.target().url + text_of(hook, "path");
     if (context.json()) {
         print_json(context, hook);
         return {};
     }
     context.console.print(
-        "Address  " + context.remote.target().url + text_of(hook, "path") + "\nSecret   " + text_of(hook, "secret") +
+        "Address  " + text_of(hook, "url") + "\nSecret   " + text_of(hook, "secret") +
         "\n\nCreate a webhook with both on the forge: JSON content, events for pull requests, reviews,\n"
         "comments and checks. The secret is shown only now; a new one replaces it.\n");
     return {};

@@ -1,5 +1,6 @@
 // Reviews: artifacts that wait for a person, comments on them, and the pull requests of approved branches.
 #include "cli/commands/loop/decision.h"
+#include "cli/commands/loop/replay.h"
 
 #include "base/text.h"
 #include "cli/remote/download.h"
@@ -406,6 +407,8 @@ std::vector<Command> review_commands() {
     };
     const std::vector<Command> decisions = decision_commands("review");
     commands.insert(commands.end(), decisions.begin(), decisions.end());
+    const std::vector<Command> replays = replay_commands();
+    commands.insert(commands.end(), replays.begin(), replays.end());
     return commands;
 }
 

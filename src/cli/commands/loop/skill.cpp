@@ -305,6 +305,24 @@ Result<> take_env(Context& context) {
     return show(context, changed);
 }
 
+// "GET, HEAD https://api.example.com:8443/v1": what a rule allows, as an address.
+std::string shown_rule(const json::Value& rule) {
+    const json::Object& host = rule.get_object();
+    const auto is = [&](std::string_view field, bool wanted) {
+        const json::Value* found = host.if_contains(field);
+        return found != nullptr && found->is_bool() && found->get_bool() == wanted;
+    };
+    std::string text;
+    if (const json::Value* methods = host.if_contains("methods"); methods != nullptr && methods->is_array())
+        for (const json::Value& method : methods->get_array())
+            if (method.is_string()) text += (text.empty() ? "" : ", ") + std::string(method.get_string());
+    if (text.empty()) text = "every method";
+    text += (is("tls", false) ? " http://" : " https://") + text_of(rule, "host");
+    if (const json::Value* port = host.if_contains("port"); port != nullptr && port->is_int64())
+        text += ":" + std::to_string(port->get_int64());
+    return text + text_of(rule, "path_prefix") + (is("websocket", true) ? " and WebSockets" : "");
+}
+
 Result<> show_reach(Context& context) {
     Query query = space_query(context);
     const json::Value skill = TRY(wanted_skill(context));
@@ -317,7 +335,7 @@ Result<> show_reach(Context& context) {
     for (const auto& line : items.items) {
         const auto* host = line.as_object().if_contains("host");
         std::string text = text_of(line, "kind");
-        if (host != nullptr && host->is_object()) text += " " + text_of(*host, "host") + text_of(*host, "path_prefix");
+        if (host != nullptr && host->is_object()) text += " " + shown_rule(*host);
         if (const auto secret = text_of(line, "secret_name"); !secret.empty()) text += " with " + secret;
         if (const auto detail = text_of(line, "detail"); !detail.empty()) text += ": " + detail;
         context.console.print(safe_line(text) + "\n");

@@ -57,6 +57,20 @@ TEST_CASE("what is no address of a host is refused before anything is sent") {
     CHECK(contains(outcome.err, "NAME of --bind"));
 }
 
+TEST_CASE("what a skill reaches is shown with methods, ports and secrets") {
+    SkillWorld world;
+    world.server.on("GET /v1/skills/pager", 200, pager);
+    world.server.on("GET /v1/reach", 200, R"({"data":[
+ {"skill_id":"skl_1","skill_name":"pager","kind":"brokered","variable":"KEY","secret_name":"KEY","header":"","format":"","detail":"",
+  "host":{"host":"api.example.com","port":8443,"tls":true,"methods":["GET","HEAD"],"path_prefix":"/v2","websocket":false}},
+ {"skill_id":"skl_1","skill_name":"pager","kind":"open","variable":"","secret_name":"","header":"","format":"","detail":"",
+  "host":{"host":"live.example.com","port":80,"tls":false,"methods":[],"path_prefix":"/","websocket":true}}]})");
+    const Outcome outcome = world.client.run({"skill", "reach", "pager"});
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.out == "brokered GET, HEAD https://api.example.com:8443/v2 with KEY\n"
+                         "open every method http://live.example.com:80/ and WebSockets\n");
+}
+
 TEST_CASE("a secret that goes into the environment is stored with a warning") {
     SkillWorld world;
     world.client.input = "a-secret-value\n";

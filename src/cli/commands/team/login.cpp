@@ -204,7 +204,8 @@ Result<> whoami(Context& context) {
     std::string names;
     if (spaces != nullptr && spaces->is_array())
         for (const auto& space : spaces->get_array()) {
-            const std::string role = text_of(space, "role");
+            const std::string custom = text_of(space, "custom_role");
+            const std::string role = custom.empty() ? text_of(space, "role") : custom;
             names += (names.empty() ? "" : "\n") + text_of(space, "name") + (role.empty() ? "" : " as " + role) + ": " +
                      comma_list(space, "permissions");
         }

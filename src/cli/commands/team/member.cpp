@@ -1,4 +1,5 @@
 #include "cli/remote/view.h"
+#include "cli/terminal/display.h"
 #include "cli/toolkit/scope.h"
 
 namespace hone::cli {
@@ -13,6 +14,7 @@ Columns member_columns() {
         {.title = "email", .field = "email"},
         {.title = "name", .field = "name"},
         {.title = "role", .field = "role"},
+        {.title = "custom role", .field = "custom_role"},
         {.title = "disabled", .field = "disabled", .kind = Kind::yes_no},
         {.title = "since", .field = "created_at", .kind = Kind::time},
         {.title = "last login", .field = "last_login_at", .kind = Kind::time, .absent = "never"},
@@ -24,10 +26,16 @@ Columns invite_columns() {
         {.title = "id", .field = "id", .kind = Kind::id},
         {.title = "email", .field = "email"},
         {.title = "role", .field = "role"},
+        {.title = "custom role", .field = "custom_role"},
         {.title = "state", .field = "state"},
         {.title = "created", .field = "created_at", .kind = Kind::time},
         {.title = "expires", .field = "expires_at", .kind = Kind::time},
     };
+}
+
+std::string shown_role(const json::Value& member) {
+    const std::string custom = text_of(member, "custom_role");
+    return safe_line(custom.empty() ? text_of(member, "role") : custom);
 }
 
 Result<> list_members(Context& context) {
@@ -39,10 +47,14 @@ Result<> list_members(Context& context) {
 Result<> invite_member(Context& context) {
     const std::string space = TRY(current_space(context));
     const std::string email = context.value_or_empty("EMAIL");
-    json::Object body{{"email", email}, {"role", context.parsed.value("--role").value_or("member")}};
+    json::Object body{{"email", email}};
+    if (const auto custom = context.parsed.value("--custom-role"))
+        body["custom_role"] = *custom;
+    else
+        body["role"] = context.parsed.value("--role").value_or("member");
     const json::Value made = TRY(context.remote.post(path_of("/v1/spaces", {space, "invites"}), std::move(body)));
     if (context.json()) return show_done(context, made, "");
-    context.print("Invited " + text_of(made, "email") + " as " + text_of(made, "role") + ". Send them this link:");
+    context.print("Invited " + text_of(made, "email") + " as " + shown_role(made) + ". Send them this link:");
     context.print("  " + context.remote.target().url + text_of(made, "path"));
     context.console.note("The link works once and is shown only now.\n");
     return {};
@@ -66,7 +78,7 @@ Result<> change_role(Context& context) {
     const std::string space = TRY(current_space(context));
     const std::string path = path_of("/v1/spaces", {space, "members", context.value_or_empty("USER")});
     const json::Value member = TRY(context.remote.patch(path, json::Object{{"role", context.value_or_empty("ROLE")}}));
-    return show_done(context, member, text_of(member, "email") + " is now " + text_of(member, "role") + ".");
+    return show_done(context, member, text_of(member, "email") + " is now " + shown_role(member) + ".");
 }
 
 Result<> remove_member(Context& context) {
@@ -89,7 +101,8 @@ std::vector<Command> member_commands() {
          .options = {{.name = "--role",
                       .value = "ROLE",
                       .doc = "Role in the space. Default: member.",
-                      .choices = role_names()}},
+                      .choices = role_names()},
+                     {.name = "--custom-role", .value = "ROLE", .doc = "Custom role of the space instead."}},
          .run = invite_member},
         {.path = "member invites", .summary = "List the invites of the space.", .lists = true, .run = list_invites},
         {.path = "member revoke-invite",

@@ -136,6 +136,20 @@ Result<json::Value> policy_value(const std::string& text, PolicyValue kind) {
     return internal("not reached");
 }
 
+Result<> show_storage(Context& context) {
+    return show_list(context, "/v1/storage/spaces", {},
+                     {{.title = "space", .field = "space_name", .absent = "(none)"},
+                      {.title = "total", .field = "total_bytes", .kind = Kind::bytes},
+                      {.title = "spans", .field = "spans", .kind = Kind::count},
+                      {.title = "traces", .field = "traces_bytes", .kind = Kind::bytes},
+                      {.title = "artifacts", .field = "artifacts_bytes", .kind = Kind::bytes},
+                      {.title = "threads", .field = "threads_bytes", .kind = Kind::bytes},
+                      {.title = "layers", .field = "layers_bytes", .kind = Kind::bytes},
+                      {.title = "repositories", .field = "repositories_bytes", .kind = Kind::bytes},
+                      {.title = "other", .field = "other_bytes", .kind = Kind::bytes}},
+                     "There are no spaces.");
+}
+
 // Shows it; with options changes it first.
 Result<> space_policy(Context& context) {
     const std::string path = space_path(context) + "/policy";
@@ -215,6 +229,11 @@ std::vector<Command> space_commands() {
              "get that of the policy.\n"
              "Example: hone space policy default --hosts '*.example.com,github.com' --memory 4g --tokens 2000000",
          .run = space_policy},
+        {.path = "space storage",
+         .summary = "Show the disk that each space uses. For owners of the installation.",
+         .details = "The row without a space is what belongs to none: database, span log, images, harnesses.",
+         .lists = true,
+         .run = show_storage},
         {.path = "space delete",
          .summary = "Delete a space and everything in it.",
          .arguments = {space_argument},

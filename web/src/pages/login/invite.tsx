@@ -24,8 +24,8 @@ function AcceptForm({ token, invite }: { token: string; invite: InviteInfo }) {
     <>
       <h1>Join {invite.space_name}</h1>
       <p class="page-text">
-        You were invited as <b>{invite.role}</b> with the address <b>{invite.email}</b>. The link works once and expires{" "}
-        <Time time={invite.expires_at} />.
+        You were invited as <b>{invite.custom_role || invite.role}</b> with the address <b>{invite.email}</b>. The link
+        works once and expires <Time time={invite.expires_at} />.
       </p>
       <Form title={`Join ${invite.space_name}`} busy_title="Joining…" submit={accept}>
         {!invite.user_exists && (

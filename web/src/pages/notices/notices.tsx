@@ -23,6 +23,7 @@ const icons: Record<string, IconName> = {
   run_finished: "agent",
   review_waiting: "mail",
   automation_paused: "history",
+  eval_task_paused: "check",
   budget_near: "clock",
   budget_spent: "stop",
   spans_late: "warning",

@@ -27,6 +27,9 @@ export interface ReviewDraft {
   protect_lock_files: boolean;
   verification: VerificationDraft[];
   require_verified: boolean;
+  replay_command: string;
+  replay_evaluator: string;
+  require_replayed: boolean;
   open_pull_request: boolean;
   draft: boolean;
   open_pull_requests: string;
@@ -109,6 +112,9 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
       timeout_seconds: String(one.timeout_seconds),
     })),
     require_verified: policy?.require_verified ?? false,
+    replay_command: policy?.replay.command ?? "",
+    replay_evaluator: policy?.replay.evaluator ?? "",
+    require_replayed: policy?.require_replayed ?? false,
     open_pull_request: policy?.open_pull_request ?? true,
     draft: policy?.draft ?? true,
     open_pull_requests: String(policy?.open_pull_requests ?? 10),
@@ -124,9 +130,12 @@ function review_draft(policy: ReviewPolicy | undefined): ReviewDraft {
 }
 
 function policy_of(draft: ReviewDraft, before: ReviewPolicy | undefined): unknown {
+  const { replay_command, replay_evaluator, ...rest } = draft;
   return {
     ...before,
-    ...draft,
+    ...rest,
+    replay: { ...before?.replay, command: replay_command.trim(), evaluator: replay_evaluator.trim() },
+    require_replayed: draft.require_replayed && replay_command.trim() !== "",
     approvals: whole(draft.approvals),
     protected_paths: lines(draft.protected_paths),
     verification: draft.verification

@@ -14,6 +14,7 @@ export function review_summary(draft: ReviewDraft): string {
   const parts = [`${plural(Number(draft.approvals) || 1, "approval")} by at least a ${draft.role}`];
   const commands = draft.verification.map((one) => one.name).filter((name) => name !== "");
   if (commands.length > 0) parts.push(`verified by ${commands.join(", ")}`);
+  if (draft.require_replayed) parts.push("replayed");
   parts.push(draft.open_pull_request ? (draft.draft ? "draft pull request" : "pull request") : "only pushed");
   return parts.join(", ");
 }
@@ -55,6 +56,36 @@ function Verification({ draft, change }: PartProps) {
           hint="Commands run on the base and on the branch, in a new sandbox with the setup and the network of the preset."
           checked={draft.require_verified}
           on_change={(require_verified) => change({ require_verified })}
+        />
+      )}
+    </>
+  );
+}
+
+function Replay({ draft, change }: PartProps) {
+  return (
+    <>
+      <div class="field-row">
+        <Field
+          label="Replay command"
+          hint="Runs the application on one recorded input: JSON on stdin, JSON on stdout."
+          placeholder="python3 replay.py"
+          value={draft.replay_command}
+          on_input={(replay_command) => change({ replay_command })}
+        />
+        <Field
+          label="Evaluator of replays"
+          hint="Decides whether an output passes. Empty: the evaluator of the issue."
+          value={draft.replay_evaluator}
+          on_input={(replay_evaluator) => change({ replay_evaluator })}
+        />
+      </div>
+      {draft.replay_command.trim() !== "" && (
+        <Check
+          label="Only replayed fixes can be approved"
+          hint="Traces of the issue run on the base and on the branch with each push."
+          checked={draft.require_replayed}
+          on_change={(require_replayed) => change({ require_replayed })}
         />
       )}
     </>
@@ -176,6 +207,7 @@ export function ReviewPart({ draft, change }: PartProps) {
         on_change={(protect_lock_files) => change({ protect_lock_files })}
       />
       <Verification draft={draft} change={change} />
+      <Replay draft={draft} change={change} />
       <Delivery draft={draft} change={change} />
     </>
   );

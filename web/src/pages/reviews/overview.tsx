@@ -23,6 +23,7 @@ import {
   verification_tones,
   verification_words,
 } from "./data";
+import { VerifiedFix } from "./replay";
 import { type Drafts, ThreadView } from "./threads";
 
 /** Opens the line in the changes. */
@@ -302,6 +303,7 @@ export function ReviewAside({ review }: { review: ReviewView }) {
   return (
     <aside class="review-aside" aria-label="Evidence and verification">
       <Flags revision={newest} />
+      <VerifiedFix review={review} />
       <Verification revision={newest} />
       <Checks pr={review.pull_request} />
       <Evidence review={review} />
@@ -315,6 +317,7 @@ export function Overview({ review, threads, drafts }: { review: ReviewView; thre
   return (
     <>
       {newest && <Flags revision={newest} />}
+      <VerifiedFix review={review} />
       {newest && <Verification revision={newest} />}
       <Checks pr={review.pull_request} />
       <Evidence review={review} />

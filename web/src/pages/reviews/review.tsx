@@ -32,6 +32,7 @@ import {
 } from "./data";
 import { DecideButtons } from "./decide";
 import { Conversation, Overview, PullRequestNote } from "./overview";
+import { ReplayMark, replay_moves } from "./replay";
 import { Drafts, NewThread } from "./threads";
 
 const refresh = 3000;
@@ -43,6 +44,7 @@ function use_progress(review: ReviewView | undefined): void {
     newest?.state === "pending" ||
     review?.artifact.review === "changes_requested" ||
     ["pending", "running"].includes(newest?.verification ?? "none") ||
+    replay_moves(review?.replay ?? null) ||
     ["queued", "pushed"].includes(review?.pull_request?.state ?? "");
   use_refresh(moving ? "review/" : null, refresh);
 }
@@ -76,6 +78,7 @@ function Summary({ review }: { review: ReviewView }) {
       {newest && newest.verification !== "none" && (
         <State tone={verification_tones[newest.verification]} text={verification_words[newest.verification]} />
       )}
+      <ReplayMark replay={review.replay} />
       {newest && newest.blocking_flags > 0 && (
         <State tone="failed" text={plural(newest.blocking_flags, "blocking flag")} />
       )}

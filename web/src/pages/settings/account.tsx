@@ -12,6 +12,7 @@ import { Data, Note } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
+import { Agents } from "./agents";
 import { Identities } from "./identities";
 import { SecondFactor } from "./second_factor";
 
@@ -149,6 +150,7 @@ export function Account() {
       </Section>
       <SecondFactor />
       <Identities />
+      <Agents />
       <Section title="Logins" text="All browsers that are logged in to your account.">
         <Data load={load} retry={() => void reload("sessions")}>
           {(sessions) => (

@@ -2,14 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Key, KeyKind, CreateKey as KeyRequest, Role, ServerInfo } from "../../api_types";
+import type { Key, KeyKind, CreateKey as KeyRequest, Role } from "../../api_types";
 import { shell_quote } from "../../lib/format/text";
-import { use_load } from "../../load";
 import { can, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
-import { Check, Choice, Field, Form } from "../../parts/form";
+import { Choice, Field, Form } from "../../parts/form";
 import { role_options } from "../../parts/role";
 import { ShownOnce } from "../../parts/shown_once";
+import { PermissionList } from "./permission_list";
 
 /** The response that contains the secret. */
 export type CreatedKey = Key & { key: string };
@@ -20,27 +20,6 @@ const lifetimes = [
   { value: "365", title: "1 year" },
   { value: "", title: "never" },
 ];
-
-function ScopeList({ chosen, on_change }: { chosen: string[]; on_change: (scopes: string[]) => void }) {
-  const load = use_load("server", (signal) => api.get<ServerInfo>("/v1/server", {}, signal));
-  const own = load.data?.permissions.filter((permission) => !permission.installation && can(permission.name)) ?? [];
-  return (
-    <fieldset class="scope-list">
-      <legend>Permissions</legend>
-      {own.map((permission) => (
-        <Check
-          key={permission.name}
-          label={<code>{permission.name}</code>}
-          hint={permission.doc}
-          checked={chosen.includes(permission.name)}
-          on_change={(checked) =>
-            on_change(checked ? [...chosen, permission.name] : chosen.filter((name) => name !== permission.name))
-          }
-        />
-      ))}
-    </fieldset>
-  );
-}
 
 export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done: (key: CreatedKey) => void }) {
   const [name, set_name] = useState("");
@@ -100,7 +79,7 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
           />
           <Choice label="Expires" value={days} on_change={set_days} options={lifetimes} />
         </div>
-        {reach === "chosen" && <ScopeList chosen={scopes} on_change={set_scopes} />}
+        {reach === "chosen" && <PermissionList chosen={scopes} on_change={set_scopes} />}
       </Form>
     </Dialog>
   );

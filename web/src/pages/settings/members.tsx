@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { Invite, Member } from "../../api_types";
+import type { CustomRole, Invite, Member } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { reload, use_load } from "../../load";
 import { can, space, user } from "../../login";
@@ -21,16 +21,27 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { query, set_query } from "../../router";
 import { roles_page } from "../addresses";
+import { use_custom_roles } from "./custom_roles";
 
 /** The response that contains the link. */
 type CreatedInvite = Invite & { path: string };
 
 const at = () => `/v1/spaces/${segment(space.value?.id ?? "")}`;
 
-async function change_role(member: Member, role: RoleName): Promise<void> {
+/** What a choice of a role means: a built-in one, or the id of a custom one. */
+function role_body(choice: string): { role: RoleName } | { custom_role: string } {
+  return choice.startsWith("role_") ? { custom_role: choice } : { role: choice as RoleName };
+}
+
+/** The built-in roles, then the space's own. */
+function role_choices(custom: CustomRole[]): { value: string; title: string }[] {
+  return [...role_options, ...custom.map((role) => ({ value: role.id, title: role.name }))];
+}
+
+async function change_role(member: Member, choice: string, title: string): Promise<void> {
   try {
-    await api.patch<Member>(`${at()}/members/${segment(member.user_id)}`, { role });
-    toast_done(`Role of ${member.name || member.email} changed to ${role}`);
+    await api.patch<Member>(`${at()}/members/${segment(member.user_id)}`, role_body(choice));
+    toast_done(`Role of ${member.name || member.email} changed to ${title}`);
   } catch (error) {
     toast_failed("Could not change the role", error);
   }
@@ -38,7 +49,9 @@ async function change_role(member: Member, role: RoleName): Promise<void> {
   await reload("members/");
 }
 
-function member_columns(on_remove: (member: Member) => void): Column<Member>[] {
+function member_columns(on_remove: (member: Member) => void, custom: CustomRole[]): Column<Member>[] {
+  const choices = role_choices(custom);
+  const chosen = (member: Member) => custom.find((role) => role.name === member.custom_role)?.id ?? member.role;
   const columns: Column<Member>[] = [
     {
       id: "name",
@@ -63,17 +76,20 @@ function member_columns(on_remove: (member: Member) => void): Column<Member>[] {
         can("member_manage") ? (
           <select
             aria-label={`Role of ${member.email}`}
-            value={member.role}
-            onChange={(event) => void change_role(member, event.currentTarget.value as RoleName)}
+            value={chosen(member)}
+            onChange={(event) => {
+              const value = event.currentTarget.value;
+              void change_role(member, value, choices.find((option) => option.value === value)?.title ?? value);
+            }}
           >
-            {role_options.map((option) => (
+            {choices.map((option) => (
               <option key={option.value} value={option.value}>
                 {option.title}
               </option>
             ))}
           </select>
         ) : (
-          member.role
+          member.custom_role || member.role
         ),
     },
     {
@@ -128,6 +144,7 @@ function member_columns(on_remove: (member: Member) => void): Column<Member>[] {
 function InviteDialog({ on_close }: { on_close: () => void }) {
   const [email, set_email] = useState("");
   const [role, set_role] = useState("member");
+  const custom = use_custom_roles();
   const [created, set_created] = useState<CreatedInvite | null>(null);
   if (created) {
     return (
@@ -154,7 +171,7 @@ function InviteDialog({ on_close }: { on_close: () => void }) {
         busy_title="Creating…"
         on_cancel={on_close}
         submit={async () => {
-          set_created(await api.post<CreatedInvite>(`${at()}/invites`, { email: email.trim(), role }));
+          set_created(await api.post<CreatedInvite>(`${at()}/invites`, { email: email.trim(), ...role_body(role) }));
           void reload("invites/");
         }}
       >
@@ -163,7 +180,7 @@ function InviteDialog({ on_close }: { on_close: () => void }) {
           label="Role"
           value={role}
           on_change={set_role}
-          options={role_options}
+          options={role_choices(custom.data ?? [])}
           hint={
             <>
               The permissions of each role are listed under <a href={roles_page()}>Roles</a>.
@@ -194,7 +211,7 @@ async function revoke(invite: Invite): Promise<void> {
 
 const invite_columns: Column<Invite>[] = [
   { id: "email", title: "Email", sort: (invite) => invite.email, cell: (invite) => invite.email },
-  { id: "role", title: "Role", width: "100px", cell: (invite) => invite.role },
+  { id: "role", title: "Role", width: "100px", cell: (invite) => invite.custom_role || invite.role },
   {
     id: "state",
     title: "State",
@@ -261,6 +278,7 @@ function Invites() {
 export function Members() {
   const key = `members/${space.value?.id}`;
   const load = use_load(key, (signal) => api.list<Member>(`${at()}/members`, {}, signal));
+  const custom = use_custom_roles();
   const [removing, set_removing] = useState<Member | null>(null);
   const open_dialog = () => set_query({ new: "1" });
   const manages = can("member_manage");
@@ -277,7 +295,8 @@ export function Members() {
       </PageHeader>
       {!manages && (
         <Note icon="lock">
-          Your role here is {space.value?.role}. Owners and admins can invite people and change roles.
+          Your role here is {space.value?.custom_role || space.value?.role}. Owners and admins can invite people and
+          change roles.
         </Note>
       )}
       <Data load={load} retry={() => void reload(key)}>
@@ -286,9 +305,9 @@ export function Members() {
             label="Members"
             fit
             rows={members.filter((member) =>
-              `${member.name} ${member.email} ${member.role}`.toLowerCase().includes(text),
+              `${member.name} ${member.email} ${member.custom_role || member.role}`.toLowerCase().includes(text),
             )}
-            columns={member_columns(set_removing)}
+            columns={member_columns(set_removing, custom.data ?? [])}
             row_id={(member) => member.user_id}
             row_title={(member) => member.email}
             order="name"

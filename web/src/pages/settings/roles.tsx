@@ -3,13 +3,14 @@
 import { api } from "../../api";
 import type { ServerInfo } from "../../api_types";
 import { reload, use_load } from "../../load";
-import { space } from "../../login";
+import { can, space } from "../../login";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
 import { Data } from "../../parts/state";
+import { CustomRoles } from "./custom_roles";
 
 function Matrix({ server }: { server: ServerInfo }) {
-  const own = space.value?.role;
+  const own = space.value?.custom_role ? undefined : space.value?.role;
   const permissions = server.permissions.filter((permission) => !permission.installation);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, so the keyboard must reach it
@@ -70,6 +71,7 @@ export function Roles() {
               ))}
             </dl>
             <Matrix server={server} />
+            {can("member_read") && <CustomRoles />}
           </>
         )}
       </Data>

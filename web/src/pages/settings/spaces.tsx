@@ -36,7 +36,12 @@ const columns: Column<Space>[] = [
     wide: true,
     cell: (space) => <span class="soft">{space.description}</span>,
   },
-  { id: "role", title: "Your role", width: "110px", cell: (space) => space.role ?? <span class="faint">none</span> },
+  {
+    id: "role",
+    title: "Your role",
+    width: "110px",
+    cell: (space) => space.custom_role || (space.role ?? <span class="faint">none</span>),
+  },
   { id: "id", title: "Id", width: "150px", wide: true, extra: true, cell: (space) => <Id id={space.id} /> },
   {
     id: "created_at",

@@ -11,6 +11,7 @@ import { Data, Empty } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
+import { SpaceStorageTable } from "./space_storage";
 
 const words: Record<StoredKind["kind"], [string, string]> = {
   runs: ["Runs", "Ended runs with transcripts and artifacts"],
@@ -193,6 +194,7 @@ export function Storage() {
           </>
         )}
       </Data>
+      <SpaceStorageTable />
       <Collections />
     </div>
   );

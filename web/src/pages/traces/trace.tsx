@@ -32,6 +32,7 @@ import { navigate, query, set_query } from "../../router";
 import { chat_session_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route, use_project } from "../projects/data";
+import { QuickLabels } from "../queues/quick_labels";
 import { EvalSummary, use_span_evals } from "./evals";
 import { SpanPanel } from "./span";
 import { TraceTree } from "./tree";
@@ -329,6 +330,7 @@ export function TracePage({ params }: { params: Params }) {
         {tree && <Summary tree={tree} project={name} spans={skeleton?.spans.length ?? 0} />}
         {tree && id && !missing && (
           <div class="trace-actions">
+            <QuickLabels project={{ id }} trace={trace} />
             <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
             <AddToDatasetButton project={{ id }} sources={{ kind: "traces", ids: [trace] }} quiet />
             <TraceActions project={{ id, name }} trace={trace} spans={skeleton?.spans.length ?? 0} />

@@ -4,7 +4,7 @@ import { use_counter } from "../../counters";
 import { fill_path, type Params } from "../../lib/route";
 import { log_out, user } from "../../login";
 import { navigate } from "../../router";
-import { allowed, type NavGroup, type Route, routes, settings_groups } from "../../routes";
+import { listed, type NavGroup, type Route, routes, settings_groups } from "../../routes";
 import { stored_signal } from "../../stored";
 import { theme, themes } from "../../theme";
 import { Icon, type IconName, Mark } from "../icon";
@@ -42,7 +42,7 @@ function NavList({ group, route, params }: SidebarProps & { group: NavGroup }) {
   return (
     <>
       {routes
-        .filter((candidate) => candidate.nav?.group === group && allowed(candidate))
+        .filter((candidate) => candidate.nav?.group === group && listed(candidate))
         .map((candidate) => (
           <NavLink
             key={candidate.path}
@@ -104,7 +104,7 @@ function UserMenu() {
 export function SidebarContent({ route, params }: SidebarProps) {
   const group = route?.nav?.group;
   const in_settings = settings_groups.some((candidate) => candidate.group === group);
-  const first_settings = routes.find((candidate) => candidate.nav?.group === "space" && allowed(candidate));
+  const first_settings = routes.find((candidate) => candidate.nav?.group === "space" && listed(candidate));
   const home = fill_path("/s/:space", params) ?? "/";
   return (
     <>

@@ -1,6 +1,7 @@
-// Evaluators of kind code, and the versions of all evaluators.
+// Evaluators that belong to a space (code, models, agents, remote services), and the versions of all evaluators.
 #include "access/names.h"
 #include "evaluate/evaluators/verdict.h"
+#include "evaluate/judges/judge.h"
 #include "signal/evaluators.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,25 @@ using access::Caller, access::Permission, access::SpaceId;
 
 namespace {
 
-constexpr int64_t most_code_per_space = 1000;
+constexpr int64_t most_per_space = 1000;
+
+// Exactly the definition of the kind, and one that can work.
+template <class Definitions>
+Result<> check_definitions(EvaluatorKind kind, const Definitions& given, bool is_required) {
+    const auto one = [&](EvaluatorKind of, const auto& definition) -> Result<> {
+        if (definition && kind != of)
+            return invalid(fmt::format("{} belongs to an evaluator of kind {}; this one is of kind {}", name_of(of),
+                                       name_of(of), name_of(kind)));
+        if (!definition && kind == of && is_required)
+            return invalid(fmt::format("{} is missing: give the definition of the evaluator", name_of(of)));
+        if (definition) TRY(evaluate::check(*definition));
+        return {};
+    };
+    TRY(one(EvaluatorKind::code, given.code));
+    TRY(one(EvaluatorKind::llm, given.llm));
+    TRY(one(EvaluatorKind::agent, given.agent));
+    return one(EvaluatorKind::remote, given.remote);
+}
 
 } // namespace
 
@@ -25,9 +44,11 @@ EvaluatorVersion version_of(const Evaluator& evaluator) {
     version.created_by = evaluator.created_by;
     version.created_at = evaluator.updated_at;
     version.project_id = evaluator.project_id;
-    if (evaluator.kind == EvaluatorKind::code)
-        version.code = evaluator.code;
-    else
+    version.code = evaluator.code;
+    version.llm = evaluator.llm;
+    version.agent = evaluator.agent;
+    version.remote = evaluator.remote;
+    if (evaluator.kind == EvaluatorKind::rule)
         version.rule = evaluate::RuleDefinition{evaluator.filter,        evaluator.condition,   evaluator.label,
                                                 evaluator.score,         evaluator.other_label, evaluator.other_score,
                                                 evaluator.sample_percent};
@@ -68,7 +89,9 @@ Result<EvaluatorVersion> Evaluators::code_for_tool(const Caller& caller, const S
     const bool is_of_another_project = is_run && found.project_id && *found.project_id != caller.bound_project;
     if (found.space_id != space || is_of_another_project || !caller.role_in(space)) return absent();
     EvaluatorVersion version = TRY(this->version(reader, found.id, number.value_or(found.revision)));
-    if (!version.code) return invalid("evaluator " + found.name + " is a rule over spans, not code for documents");
+    if (!version.code)
+        return invalid("evaluator " + found.name + " is of kind " + std::string(name_of(version.kind)) +
+                       "; tools run code only");
     return version;
 }
 
@@ -88,20 +111,23 @@ Result<EvaluatorVersion> Evaluators::version(const Caller& caller, const Evaluat
     return found;
 }
 
-Result<Evaluator> Evaluators::create_code(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted) {
+Result<Evaluator> Evaluators::create_in_space(const Caller& caller, const SpaceId& space, const NewEvaluator& wanted) {
     TRY(caller.require(Permission::eval_write, space));
-    if (!caller.bound_project.empty()) return forbidden("this key is bound to one project; code belongs to the space");
-    if (!wanted.code) return invalid("code is missing: give the language and the source");
+    if (!caller.bound_project.empty())
+        return forbidden("this key is bound to one project; this evaluator belongs to the space");
     if (!wanted.project.value.empty() || !wanted.condition.value.empty() || !wanted.filter.value.empty())
-        return invalid("project, filter and condition belong to rules; code evaluates runs of experiments");
-    TRY(evaluate::check(*wanted.code));
+        return invalid("project, filter and condition belong to rules; tasks choose what the other kinds evaluate");
+    TRY(check_definitions(*wanted.kind, wanted, true));
     Evaluator made;
     made.id = make_id<EvaluatorTag>(m_clock);
     made.space_id = space;
-    made.kind = EvaluatorKind::code;
+    made.kind = *wanted.kind;
     made.name = TRY(access::checked_name("name", wanted.name));
     made.description = TRY(access::checked_description(*wanted.description));
     made.code = wanted.code;
+    made.llm = wanted.llm;
+    made.agent = wanted.agent;
+    made.remote = wanted.remote;
     made.created_by = caller.name;
     const Time now = made.updated_at = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
@@ -111,8 +137,8 @@ Result<Evaluator> Evaluators::create_code(const Caller& caller, const SpaceId& s
             made.name, made.space_id));
         if (there.front().integer(1) > 0)
             return conflict("an evaluator named " + made.name + " exists already in this space");
-        if (there.front().integer(0) >= most_code_per_space)
-            return conflict(fmt::format("a space has at most {} evaluators without a project", most_code_per_space));
+        if (there.front().integer(0) >= most_per_space)
+            return conflict(fmt::format("a space has at most {} evaluators without a project", most_per_space));
         TRY(transaction.execute(
             "INSERT INTO evaluators (id, space_id, project_id, kind, name, description, filter, condition, label, "
             "score, other_label, other_score, sample_percent, enabled, issue_id, revision, judged_up_to, next_at, "
@@ -123,37 +149,43 @@ Result<Evaluator> Evaluators::create_code(const Caller& caller, const SpaceId& s
         TRY(evaluate::EvaluatorVersions::add(transaction, version_of(made)));
         return m_access.audit.record(
             transaction, caller,
-            {"evaluator_create", made.space_id, made.id.text(), {{"name", made.name}, {"kind", "code"}}});
+            {"evaluator_create", made.space_id, made.id.text(), {{"name", made.name}, {"kind", name_of(made.kind)}}});
     }));
     return find(Caller::system(), made.id);
 }
 
-Result<Evaluator> Evaluators::update_code(const Caller& caller, Evaluator code, const EvaluatorChange& change) {
+Result<Evaluator> Evaluators::update_in_space(const Caller& caller, Evaluator evaluator,
+                                              const EvaluatorChange& change) {
     if (change.filter || change.condition || change.label || change.score || change.other_label || change.other_score ||
         change.sample_percent || change.enabled || change.backfill_hours)
-        return invalid("an evaluator of kind code has a description and code; the other fields belong to rules");
-    if (change.description) code.description = TRY(access::checked_description(*change.description));
-    const int64_t before = code.revision;
-    if (change.code) {
-        TRY(evaluate::check(*change.code));
-        EvaluatorVersion old = version_of(code);
-        code.code = change.code;
-        // The same definition again is not a new version.
-        if (evaluate::definition_hash(version_of(code)) != old.content_hash) ++code.revision;
-    }
-    code.created_by = caller.name;
-    const Time now = code.updated_at = m_clock.now();
+        return invalid(
+            fmt::format("an evaluator of kind {0} has a description and {0}; the other fields belong to rules",
+                        name_of(evaluator.kind)));
+    TRY(check_definitions(evaluator.kind, change, false));
+    if (change.description) evaluator.description = TRY(access::checked_description(*change.description));
+    const int64_t before = evaluator.revision;
+    const EvaluatorVersion old = version_of(evaluator);
+    if (change.code) evaluator.code = change.code;
+    if (change.llm) evaluator.llm = change.llm;
+    if (change.agent) evaluator.agent = change.agent;
+    if (change.remote) evaluator.remote = change.remote;
+    // The same definition again is not a new version.
+    if (evaluate::definition_hash(version_of(evaluator)) != old.content_hash) ++evaluator.revision;
+    evaluator.created_by = caller.name;
+    const Time now = evaluator.updated_at = m_clock.now();
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto changed = TRY(transaction.execute(
             "UPDATE evaluators SET description = ?, revision = ?, updated_at = ? WHERE id = ? AND revision = ?",
-            code.description, code.revision, now, code.id, before));
+            evaluator.description, evaluator.revision, now, evaluator.id, before));
         if (changed == 0) return conflict("the evaluator was changed meanwhile; try again");
-        if (code.revision != before) TRY(evaluate::EvaluatorVersions::add(transaction, version_of(code)));
-        return m_access.audit.record(
-            transaction, caller,
-            {"evaluator_update", code.space_id, code.id.text(), {{"name", code.name}, {"version", code.revision}}});
+        if (evaluator.revision != before) TRY(evaluate::EvaluatorVersions::add(transaction, version_of(evaluator)));
+        return m_access.audit.record(transaction, caller,
+                                     {"evaluator_update",
+                                      evaluator.space_id,
+                                      evaluator.id.text(),
+                                      {{"name", evaluator.name}, {"version", evaluator.revision}}});
     }));
-    return find(Caller::system(), code.id);
+    return find(Caller::system(), evaluator.id);
 }
 
 } // namespace hone::signal

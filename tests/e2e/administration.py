@@ -1,0 +1,77 @@
+"""What administrators use: custom roles, storage by space."""
+
+import json
+
+from runs import Shop, shell
+from server import run as command
+from server import wait_until
+from telemetry import key_of, otlp_json
+
+
+def commands_of(binary, shop):
+    key = shop.client.must("POST", "/v1/keys", {"name": "cli", "kind": "personal", "scopes": ["all"]}).data["key"]
+    environment = {"HONE_URL": shop.server.url, "HONE_API_KEY": key}
+
+    def hone(*words, fails=0):
+        done = command(binary, *words, environment=environment)
+        assert done.returncode == fails, (words, done)
+        return done.stdout + done.stderr
+    return hone
+
+
+def test_a_role_composed_on_the_command_line_limits_a_person_their_keys_and_their_runs(binary, stack):
+    shop = Shop(binary, stack)
+    hone = commands_of(binary, shop)
+    hone("role", "create", "starter", "--permission", "project_read", "--permission", "run_read", "--permission", "run_start",
+         "--permission", "key_create", "--permission", "member_read")
+    link = json.loads(hone("member", "invite", "ada@example.com", "--custom-role", "starter", "--json"))["path"]
+    ada = shop.server.client()
+    ada.must("POST", f"/v1{link.replace('/invite/', '/invites/')}/accept", {"name": "Ada", "password": "a long enough password"})
+    ada.login("ada@example.com", "a long enough password")
+    me = ada.must("GET", "/v1/me").data
+    assert [(space["name"], space["custom_role"]) for space in me["spaces"]] == [("default", "starter")], me
+    body = {"project": "shop", "prompt": "go", "settings": {"harness": "command", "command": list(shell("echo hello"))}}
+    run = ada.must("POST", "/v1/runs", body).data["id"]
+    assert shop.until(run)["state"] == "succeeded", shop.texts(run)
+    for method, path, sent in (("GET", "/v1/presets", None), ("GET", "/v1/audit", None), ("POST", "/v1/projects", {"name": "x"}),
+                               ("GET", "/v1/storage", None), ("POST", "/v1/spaces/default/roles", {"name": "more", "permissions": []})):
+        refused = ada.call(method, path, sent)
+        assert refused.status == 403, (path, refused.text)
+    key = ada.must("POST", "/v1/keys", {"name": "mine", "kind": "personal", "scopes": ["all"]}).data["key"]
+    by_key = shop.server.client(key=key)
+    assert by_key.get("/v1/runs").status == 200 and by_key.get("/v1/presets").status == 403
+    # Changed by the owner: with the next request the run cannot be started, by her and by her key.
+    hone("role", "update", "starter", "--permission", "project_read", "--permission", "member_read")
+    for client in (ada, by_key):
+        assert client.call("POST", "/v1/runs", body).status == 403
+    assert "1 member has this role" in hone("role", "delete", "starter", "--yes", fails=6)
+    user = me["user"]["id"]
+    hone("member", "role", user, "viewer")
+    hone("role", "delete", "starter", "--yes")
+    assert ada.get("/v1/presets").status == 200
+    actions = {entry["action"] for entry in shop.client.must("GET", "/v1/audit?limit=200&action=role_*").data}
+    assert actions == {"role_create", "role_update", "role_delete"}, actions
+
+
+def test_the_storage_of_each_space_is_shown_to_owners_of_the_installation(binary, stack):
+    shop = Shop(binary, stack)
+    hone = commands_of(binary, shop)
+    shop.client.must("POST", "/v1/spaces", {"name": "empty"})
+    sender = shop.server.client(key_of(shop.server))
+    spans = [(1, number, 0 if number == 1 else 1, f"call {number}", {"input.value": f"{number} text " * 200}) for number in range(1, 101)]
+    assert sender.post("/v1/traces", otlp_json(spans)).status == 200
+    wait_until(lambda: shop.client.get("/v1/projects/shop/disk").data["spans"] == 100, "the spans are stored")
+    sandbox = {"init_script": "head -c 3000000 /dev/urandom > /opt/prepared", "network": "none"}
+    script = "head -c 2000000 /dev/urandom > kept; hone save_file --name note.txt --text 'a note that is kept'"
+    run = shop.start(*shell(script), sandbox=sandbox)["id"]
+    assert shop.until(run)["state"] == "succeeded", shop.texts(run)
+    rows = {row["space_name"]: row for row in json.loads(hone("space", "storage", "--json"))}
+    assert set(rows) == {"default", "empty", ""}, rows
+    used, empty, rest = rows["default"], rows["empty"], rows[""]
+    assert used["spans"] >= 100 and used["traces_bytes"] > 0, used
+    assert used["layers_bytes"] >= 3_000_000 and used["threads_bytes"] >= 2_000_000, used
+    assert used["artifacts_bytes"] == len("a note that is kept"), used
+    parts = ("traces", "artifacts", "threads", "layers", "repositories")
+    assert used["total_bytes"] == sum(used[f"{part}_bytes"] for part in parts), used
+    assert empty["total_bytes"] == 0 and rest["space_id"] is None and rest["other_bytes"] > 0, rows
+    assert "default" in hone("space", "storage")

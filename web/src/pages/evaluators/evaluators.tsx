@@ -1,0 +1,158 @@
+// The evaluators of the space: rules, code, models, agents and remote services, and what their tasks do.
+
+import type { EvalTask, Evaluator } from "../../api_types";
+import { exact_count, money, plural, short_count } from "../../lib/format/number";
+import { reload, use_load } from "../../load";
+import { can } from "../../login";
+import { Icon } from "../../parts/icon";
+import { PageHeader } from "../../parts/page";
+import { SearchField } from "../../parts/search_field";
+import { Data, Empty, State } from "../../parts/state";
+import { type Column, Table } from "../../parts/table";
+import { navigate, query, set_query } from "../../router";
+import { evaluator_page } from "../addresses";
+import { CreateDialog } from "./create";
+import { evaluators_key, list_evaluators, list_tasks, task_state } from "./data";
+
+interface Row {
+  evaluator: Evaluator;
+  tasks: EvalTask[];
+}
+
+const sum = (
+  tasks: EvalTask[],
+  field: "done_24h" | "failed_24h" | "skipped_24h" | "cost_micro_usd_today" | "tokens_today",
+) => tasks.reduce((total, task) => total + task[field], 0);
+
+function RowState({ row }: { row: Row }) {
+  if (row.evaluator.kind === "rule")
+    return <State tone={row.evaluator.enabled ? "done" : "off"} text={row.evaluator.enabled ? "on" : "off"} />;
+  if (row.tasks.length === 0) return <State tone="off" text="no task" />;
+  const worst =
+    row.tasks.find((task) => task.state === "paused") ?? row.tasks.find((task) => task.enabled) ?? row.tasks[0];
+  if (!worst) return null;
+  const state = task_state(worst);
+  return (
+    <span title={worst.reason}>
+      <State tone={state.tone} text={state.text} />
+    </span>
+  );
+}
+
+const columns: Column<Row>[] = [
+  { id: "state", title: "State", width: "92px", cell: (row) => <RowState row={row} /> },
+  {
+    id: "name",
+    title: "Evaluator",
+    width: "26%",
+    sort: (row) => row.evaluator.name,
+    cell: (row) => (
+      <a class="cell-link" href={evaluator_page(row.evaluator.id)}>
+        {row.evaluator.name}
+      </a>
+    ),
+  },
+  { id: "kind", title: "Kind", width: "84px", sort: (row) => row.evaluator.kind, cell: (row) => row.evaluator.kind },
+  {
+    id: "version",
+    title: "Version",
+    width: "84px",
+    align: "right",
+    wide: true,
+    cell: (row) => row.evaluator.revision,
+  },
+  {
+    id: "tasks",
+    title: "Tasks on",
+    width: "92px",
+    align: "right",
+    wide: true,
+    cell: (row) => (row.evaluator.kind === "rule" ? "–" : row.tasks.filter((task) => task.enabled).length),
+  },
+  {
+    id: "verdicts",
+    title: "Verdicts 24 h",
+    width: "118px",
+    align: "right",
+    sort: (row) => sum(row.tasks, "done_24h"),
+    cell: (row) =>
+      row.evaluator.kind === "rule" ? (
+        <span title="Since it was created">{short_count(row.evaluator.judged)}</span>
+      ) : (
+        <span title={exact_count(sum(row.tasks, "done_24h"))}>{short_count(sum(row.tasks, "done_24h"))}</span>
+      ),
+  },
+  {
+    id: "failed",
+    title: "Failed / skipped",
+    width: "128px",
+    align: "right",
+    wide: true,
+    cell: (row) => `${short_count(sum(row.tasks, "failed_24h"))} / ${short_count(sum(row.tasks, "skipped_24h"))}`,
+  },
+  {
+    id: "cost",
+    title: "Cost today",
+    width: "104px",
+    align: "right",
+    wide: true,
+    sort: (row) => sum(row.tasks, "cost_micro_usd_today"),
+    cell: (row) => (
+      <span title={plural(sum(row.tasks, "tokens_today"), "token")}>
+        {money(sum(row.tasks, "cost_micro_usd_today"))}
+      </span>
+    ),
+  },
+];
+
+export function Evaluators() {
+  const load = use_load(evaluators_key(), async (signal) => {
+    const [evaluators, tasks] = await Promise.all([list_evaluators(signal), list_tasks(signal)]);
+    return evaluators.map((evaluator) => ({
+      evaluator,
+      tasks: tasks.filter((task) => task.evaluator_id === evaluator.id),
+    }));
+  });
+  const text = (query.value.get("q") ?? "").toLowerCase();
+  const fits = (row: Row) =>
+    `${row.evaluator.name} ${row.evaluator.kind} ${row.evaluator.description}`.toLowerCase().includes(text);
+  return (
+    <div class="page list-page">
+      <PageHeader
+        title="Evaluators"
+        text="Models, code, agents and services that evaluate runs of experiments and, with a task, new traces. Rules belong to projects."
+      >
+        {can("eval_write") && (
+          <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
+            <Icon name="plus" /> Create evaluator
+          </button>
+        )}
+      </PageHeader>
+      <Data load={load} retry={() => void reload("judges/")}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty
+              icon="check"
+              title="No evaluators yet"
+              text="Start from a built-in one, such as correctness or faithfulness, choose a model, and test it on real traces before a task applies it to new ones."
+              command="hone evaluator builtin"
+            />
+          ) : (
+            <Table
+              label="Evaluators of the space"
+              rows={rows.filter(fits)}
+              columns={columns}
+              row_id={(row) => row.evaluator.id}
+              row_title={(row) => row.evaluator.name}
+              order="name"
+              on_open={(row) => navigate(evaluator_page(row.evaluator.id))}
+              bar={<SearchField label="Filter evaluators" />}
+              foot={<p class="table-end">{plural(rows.filter(fits).length, "evaluator")}</p>}
+            />
+          )
+        }
+      </Data>
+      {query.value.get("new") === "1" && <CreateDialog on_close={() => set_query({ new: null }, { replace: true })} />}
+    </div>
+  );
+}
