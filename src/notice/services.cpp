@@ -91,7 +91,8 @@ std::string source_of(const Message& message) {
 std::string first_line(const Message& message) {
     if (message.message_template.empty()) return message.title;
     const std::string text = plain_text(message);
-    return text.substr(0, text.find('\n'));
+    const std::string line = text.substr(0, text.find('\n'));
+    return trim(line).empty() ? message.title : line; // services refuse an empty one
 }
 
 json::Object details_of(const Message& message) {
