@@ -647,8 +647,7 @@ export interface Destination {
   signing_secret: string | null;
 }
 
-export type HookSource = "hone" | "github" | "gitlab" | "grafana" | "pagerduty" | "slack" | "standard" | "hmac";
-export type DestinationType = "teams" | "discord" | "pagerduty" | "opsgenie" | "webhook" | "slack" | "email";
+export type DestinationType = "webhook" | "slack" | "email";
 
 export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reading" | "reported";
 
@@ -1299,9 +1298,6 @@ export interface HarnessView {
   version: string | null;
   /** What to do when it is not ready. */
   advice: string | null;
-  versions: string[];
-  newest: { version: string; checked_at: string } | null;
-  last_run: { id: string; state: State; reason: string; ended_at: string | null } | null;
 }
 
 export interface Host {
@@ -1716,6 +1712,17 @@ export interface Message {
   tool_call_id: string;
   /** Tool calls that the assistant requests. */
   tool_calls: ToolCall[];
+  /** Images, sounds and files of the message, in the order of its parts. */
+  media: MessageMedia[];
+}
+
+export interface MessageMedia {
+  /** image, audio, video or file. */
+  kind: string;
+  /** Media type, such as image/png. */
+  mime: string;
+  /** A data: or http address; empty when it was not recorded. */
+  source: string;
 }
 
 export type Metric = "count" | "errors" | "error_rate" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_mean" | "first_token_p50" | "first_token_p95" | "tokens" | "cost" | "traces" | "eval_rate" | "eval_score";
@@ -1892,7 +1899,7 @@ export interface MonitorEvent {
 export type MonitorEventKind = "created" | "changed" | "triggered" | "recovered" | "no_data" | "healthy" | "muted" | "unmuted" | "failed";
 
 export interface MonitorSettings {
-  metric: Metric | null;
+  metric: Metric;
   /** Only spans that match; GET /v1/filter_fields lists fields. */
   filter: string;
   /** threshold and change: the 20 largest groups are evaluated; the worst one decides. */
@@ -1912,7 +1919,6 @@ export interface MonitorSettings {
   minimum_samples: number;
   /** Times without notices, at most 20. */
   mute_windows: MuteWindow[];
-  sql: string | null;
 }
 
 export type MonitorState = "healthy" | "no_data" | "triggered";
@@ -3090,7 +3096,6 @@ export interface Settings {
   review: ReviewPolicy;
   budget: Budget;
   capture: Capture;
-  harness_version: string;
 }
 
 export interface Setup {
@@ -3668,6 +3673,10 @@ export interface TraceTextView {
   output: string;
   /** Whether the root failed. */
   failed: boolean;
+  /** First line of the failure that ended first; empty: none failed. */
+  error: string;
+  /** service.version of its spans. */
+  version: string;
 }
 
 export interface Trigger {
@@ -3698,9 +3707,6 @@ export interface Trigger {
   eval_label: string | null;
   /** monitor: id of the monitor; fires when its state becomes triggered. */
   monitor: string | null;
-  source: HookSource | null;
-  signature_header: string | null;
-  timestamp_header: string | null;
 }
 
 export interface TriggerPreview {

@@ -1,7 +1,7 @@
 // The address as state. Plain <a href> links work everywhere: clicks are handled here.
 
 import { computed, signal } from "@preact/signals";
-import { with_query } from "./lib/route";
+import { type QueryChanges, with_query } from "./lib/route";
 
 const address = signal(window.location.pathname + window.location.search);
 
@@ -22,7 +22,7 @@ export function navigate(to: string, options: NavigateOptions = {}): void {
 }
 
 /** Changes query parameters of the current page; null removes one. */
-export function set_query(changes: Record<string, string | null>, options: NavigateOptions = {}): void {
+export function set_query(changes: QueryChanges, options: NavigateOptions = {}): void {
   navigate(with_query(address.value, changes), options);
 }
 

@@ -21,17 +21,31 @@ struct ToolCall {
     };
 };
 
+struct MessageMedia {
+    std::string kind; // image, audio, video, file
+    std::string mime;
+    std::string source; // a data: or http address; empty when only the placeholder was recorded
+
+    static constexpr std::tuple fields{
+        Field{"kind", &MessageMedia::kind, "image, audio, video or file."},
+        Field{"mime", &MessageMedia::mime, "Media type, such as image/png."},
+        Field{"source", &MessageMedia::source, "A data: or http address; empty when it was not recorded."},
+    };
+};
+
 struct Message {
     std::string role; // system, user, assistant, tool, or the instrumentation's own word
     std::string content;
     std::string tool_call_id;
     std::vector<ToolCall> tool_calls;
+    std::vector<MessageMedia> media = {};
 
     static constexpr std::tuple fields{
         Field{"role", &Message::role, "system, user, assistant, tool, or the instrumentation's own word."},
         Field{"content", &Message::content, "Text; parts are joined by line ends, media stand as [image]."},
         Field{"tool_call_id", &Message::tool_call_id, "The call that a tool's message responds to."},
         Field{"tool_calls", &Message::tool_calls, "Tool calls that the assistant requests."},
+        Field{"media", &Message::media, "Images, sounds and files of the message, in the order of its parts."},
     };
 };
 

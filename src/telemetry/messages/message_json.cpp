@@ -1,6 +1,7 @@
 #include "telemetry/messages/message_json.h"
 
 #include "telemetry/messages/json_parts.h"
+#include "telemetry/messages/message_media.h"
 #include "telemetry/messages/names.h"
 
 #include <algorithm>
@@ -49,11 +50,14 @@ struct Reading {
 void begin_step(Reading& reading) {
     if (reading.results.empty()) return;
     Message& main = reading.main;
-    if (!is_blank(main)) reading.before.push_back({main.role, std::move(main.content), {}, std::move(main.tool_calls)});
+    if (!is_blank(main))
+        reading.before.push_back(
+            {main.role, std::move(main.content), {}, std::move(main.tool_calls), std::move(main.media)});
     for (Message& result : reading.results) reading.before.push_back(std::move(result));
     reading.results.clear();
     main.content.clear();
     main.tool_calls.clear();
+    main.media.clear();
 }
 
 void add_words(Reading& reading, std::string_view words) {
@@ -79,11 +83,11 @@ void add_result(Reading& reading, const dom::object& object, std::initializer_li
     reading.results.push_back(std::move(message));
 }
 
-std::string media_name(const dom::object& object, std::string_view type) {
-    for (const char* name : {"mime_type", "mimeType", "mediaType", "media_type", "contentType"})
-        if (const auto mime = text_member(object, name); !mime.empty())
-            return "[" + std::string(mime.substr(0, mime.find('/'))) + "]";
-    return type.empty() ? "[file]" : "[" + std::string(type) + "]";
+// A placeholder in the words, and the media beside them.
+void add_media(Reading& reading, const dom::object& part, std::string_view kind) {
+    MessageMedia media = read_media(part, kind);
+    add_words(reading, "[" + media.kind + "]");
+    reading.main.media.push_back(std::move(media));
 }
 
 // Gemini's and Genkit's parts name their kind by their only member.
@@ -100,7 +104,7 @@ bool read_named_part(const dom::object& object, Reading& reading) {
         }
     for (const char* name : {"inline_data", "inlineData", "file_data", "fileData", "media", "blob"})
         if (const auto media = object_member(object, name)) {
-            add_words(reading, media_name(*media, {}));
+            add_media(reading, *media, {});
             return true;
         }
     return false;
@@ -114,11 +118,13 @@ void read_part(const dom::element& part, Reading& reading) {
         add_call(reading, read_tool_call(object));
     } else if (is_one_of(type, {"tool_call_response", "tool-result", "tool_result", "tool-error"})) {
         add_result(reading, object, {"response", "result", "output", "error", "content"});
-    } else if (type.starts_with("image") || type.starts_with("audio") || type == "input_image" || type == "file" ||
-               type == "input_file" || type == "blob" || type == "uri" || type == "document") {
-        add_words(reading, media_name(object, type.starts_with("image") || type == "input_image" ? "image"
-                                              : type.starts_with("audio")                        ? "audio"
-                                                                                                 : "file"));
+    } else if (type.starts_with("image") || type.starts_with("audio") || type == "input_image" ||
+               type == "input_audio" || type == "file" || type == "input_file" || type == "blob" || type == "uri" ||
+               type == "document") {
+        add_media(reading, object,
+                  type.starts_with("image") || type == "input_image" ? "image"
+                  : type.find("audio") != std::string_view::npos     ? "audio"
+                                                                     : "file");
     } else if (const std::string text = first_text(object, {"text", "content", "refusal", "thinking", "reasoning"});
                !text.empty()) {
         add_words(reading, text);
@@ -184,8 +190,11 @@ void finish_message(Reading&& reading, std::vector<Message>& messages) {
         reading.results[0].tool_call_id = main.tool_call_id;
     // Frameworks that put a whole run into one message list its result first, though it was written last.
     Message words{main.role, {}, {}, {}};
-    if (is_one_step && !reading.ends_with_calls) std::swap(words.content, main.content);
-    push(messages, Message{main.role, std::move(main.content), {}, std::move(main.tool_calls)});
+    if (is_one_step && !reading.ends_with_calls) {
+        std::swap(words.content, main.content);
+        std::swap(words.media, main.media);
+    }
+    push(messages, Message{main.role, std::move(main.content), {}, std::move(main.tool_calls), std::move(main.media)});
     for (Message& result : reading.results) push(messages, std::move(result));
     if (main.role != "tool") push(messages, std::move(words));
 }

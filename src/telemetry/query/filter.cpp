@@ -71,7 +71,7 @@ bool is_keyed(std::string_view name) {
     return false;
 }
 
-enum class TokenKind { end, word, number, text, symbol };
+enum class TokenKind { end, word, number, bare, text, symbol };
 
 struct Token {
     TokenKind kind = TokenKind::end;
@@ -86,6 +86,12 @@ constexpr size_t most_nodes = 512;
 bool is_word_letter(char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
            letter == '_';
+}
+
+// Letters of words without quotes that are no field: gpt-4o, user@example.com, any letter beyond ASCII.
+bool is_bare_letter(char letter) {
+    return is_word_letter(letter) || static_cast<unsigned char>(letter) >= 0x80 ||
+           std::string_view("-./:@#+%$&*?").find(letter) != std::string_view::npos;
 }
 
 Error at(size_t column, const std::string& why) {
@@ -105,9 +111,12 @@ public:
         if (letter == '"' || letter == '\'') return quoted(std::move(token));
         if ((letter >= '0' && letter <= '9') || ((letter == '-' || letter == '.') && m_at + 1 < m_text.size() &&
                                                  std::isdigit(static_cast<unsigned char>(m_text[m_at + 1]))))
-            return run(std::move(token), TokenKind::number,
-                       [](char next) { return is_word_letter(next) || next == '.' || next == '-' || next == '%'; });
-        if (is_word_letter(letter)) return run(std::move(token), TokenKind::word, is_word_letter);
+            return run(std::move(token), TokenKind::number, is_bare_letter);
+        if (is_word_letter(letter) || static_cast<unsigned char>(letter) >= 0x80) {
+            token = run(std::move(token), TokenKind::word, is_bare_letter);
+            if (!std::ranges::all_of(token.text, is_word_letter)) token.kind = TokenKind::bare;
+            return token;
+        }
         token.kind = TokenKind::symbol;
         for (const std::string_view symbol :
              {"!=", "<=", ">=", "!~", "==", "=", "<", ">", "~", "(", ")", "[", "]", ".", ","})
@@ -182,13 +191,19 @@ private:
         return node;
     }
 
+    // Conditions beside each other hold together, with or without "and".
+    bool is_joined() const {
+        return is_word("and") || !(m_token.kind == TokenKind::end || is_word("or") ||
+                                   (m_token.kind == TokenKind::symbol && m_token.text != "("));
+    }
+
     Result<FilterNode> both(int depth) {
         FilterNode first = TRY(negation(depth));
-        if (!is_word("and")) return first;
+        if (!is_joined()) return first;
         FilterNode node{FilterNode::Kind::all, {}, {}, {}, {}};
         node.children.push_back(std::move(first));
-        while (is_word("and")) {
-            TRY(advance());
+        while (is_joined()) {
+            if (is_word("and")) TRY(advance());
             node.children.push_back(TRY(negation(depth)));
         }
         return node;
@@ -214,12 +229,17 @@ private:
     Result<FilterNode> comparison() {
         if (++m_nodes > most_nodes) return at(m_token.column, "too many conditions");
         FilterNode node{FilterNode::Kind::comparison, {}, {}, {}, {}};
-        if (m_token.kind == TokenKind::text) { // a text alone searches
-            node.operand.name = "text";
-            node.comparison = FilterOperator::matches;
-            node.values.push_back(m_token.text);
+        const bool is_field = m_token.kind == TokenKind::word;
+        if (!is_field && m_token.kind != TokenKind::end && m_token.kind != TokenKind::symbol) {
+            const std::string words = m_token.text;
             TRY(advance());
-            return node;
+            return search(words);
+        }
+        const Token first = m_token;
+        if (is_field && !is_keyed(first.text) && !find_field(first.text)) {
+            TRY(advance());
+            if (is_comparison()) return at(first.column, "unknown field \"" + first.text + "\"");
+            return search(first.text);
         }
         node.operand = TRY(operand());
         if (is_word("exists")) {
@@ -246,6 +266,19 @@ private:
         node.comparison = TRY(read_operator(node.operand, type));
         node.values.push_back(TRY(value(type)));
         return node;
+    }
+
+    // A text or a word alone searches input and output.
+    static FilterNode search(std::string words) {
+        FilterNode node{FilterNode::Kind::comparison, {}, {}, {}, {}};
+        node.operand.name = "text";
+        node.comparison = FilterOperator::matches;
+        node.values.push_back(std::move(words));
+        return node;
+    }
+
+    bool is_comparison() const {
+        return m_token.kind == TokenKind::symbol && m_token.text != "(" && m_token.text != ")";
     }
 
     Result<FilterOperand> operand() {
@@ -321,7 +354,8 @@ private:
             TRY(advance());
             return meaning;
         }
-        return at(m_token.column, "expected an operator: = != < <= > >= ~ !~ in exists");
+        return at(m_token.column,
+                  "expected an operator: = != < <= > >= ~ !~ in exists; put the word in quotes to search for it");
     }
 
     Result<std::string> value(const std::string& type) {
@@ -330,7 +364,10 @@ private:
             return at(token.column, "expected a value");
         TRY(advance());
         if (type == "duration") {
-            auto duration = token.text == "0" ? Result<int64_t>(0) : parse_duration_ns(token.text);
+            // A number without a unit is in seconds.
+            const bool has_unit = std::isalpha(static_cast<unsigned char>(token.text.back()));
+            auto duration =
+                token.text == "0" ? Result<int64_t>(0) : parse_duration_ns(has_unit ? token.text : token.text + "s");
             if (!duration.ok()) return at(token.column, "expected a duration such as 250ms or 2s");
             return std::to_string(duration.value());
         }
@@ -354,11 +391,18 @@ private:
     }
 
     static Result<std::string> number(const Token& token, bool money) {
+        std::string_view digits = token.text;
+        double scale = 1; // 3k, 1.5M
+        if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) scale = 1e3;
+        if (!digits.empty() && digits.back() == 'M') scale = 1e6;
+        if (scale != 1) digits.remove_suffix(1);
         double number = 0;
-        const char* end = token.text.data() + token.text.size();
-        const auto [stop, error] = std::from_chars(token.text.data(), end, number);
-        if (error != std::errc() || stop != end || !std::isfinite(number)) return at(token.column, "expected a number");
-        if (!money) return token.text;
+        const char* end = digits.data() + digits.size();
+        const auto [stop, error] = std::from_chars(digits.data(), end, number);
+        if (error != std::errc() || stop != end || !std::isfinite(number))
+            return at(token.column, "expected a number such as 250 or 3k");
+        number *= scale;
+        if (!money) return scale == 1 ? token.text : std::to_string(number);
         if (std::abs(number) > 9e9) return at(token.column, "the amount is too large");
         return std::to_string(std::llround(number * 1e9));
     }

@@ -63,12 +63,41 @@ TEST_CASE("a filter's errors contain the column and what was expected") {
     CHECK(filter_error("name < \"x\"") == "column 6: this field cannot be compared with \"<\"");
     CHECK(filter_error("tokens ~ \"x\"") == "column 8: \"~\" is for texts");
     CHECK(filter_error("(name = x").starts_with("column 10: expected \")\""));
-    CHECK(filter_error("name = x y").starts_with("column 10:"));
+    CHECK(filter_error("model").starts_with("column 6: expected an operator"));
+    CHECK(filter_error("tokens > 3x") == "column 10: expected a number such as 250 or 3k");
+    CHECK(filter_error("name = x )").starts_with("column 10:"));
     CHECK(filter_error("eval[\"a\"] = 1").starts_with("column 11: expected .label"));
     CHECK(filter_error(std::string(200, '(') + "name = x").find("nested too deep") != std::string::npos);
     CHECK(filter_error(std::string(20'000, ' ')) == "the filter is longer than 16 KB");
     CHECK(filter_error("name = \"\xff\"") == "the filter is not UTF-8");
     CHECK(filter_error("name = ;").starts_with("column 8:"));
+}
+
+TEST_CASE("words without quotes search, conditions need no \"and\", numbers need no unit") {
+    const auto sql_of = [](std::string_view text) {
+        ClickHouseQuery query("");
+        auto filter = parse_filter(text);
+        REQUIRE_MESSAGE(filter.ok(), (filter.ok() ? "" : filter.error().message));
+        std::string sql = compile_filter(filter.value(), query);
+        for (const auto& [name, value] : query.parameters) sql += " " + name + "=" + value;
+        return sql;
+    };
+    const auto same = [&](std::string_view short_form, std::string_view long_form) {
+        CHECK_MESSAGE(sql_of(short_form) == sql_of(long_form), short_form);
+    };
+    same("refund", "text ~ \"refund\"");
+    same("rückgabe", "text ~ \"rückgabe\"");
+    same("404", "text ~ \"404\"");
+    same("gpt-4o user@example.com", "text ~ \"gpt-4o\" and text ~ \"user@example.com\"");
+    same("bugs in production", "\"bugs\" and \"in\" and \"production\"");
+    same("status = error refund", "status = error and text ~ \"refund\"");
+    same("refund (status = error or status = ok) not late",
+         "\"refund\" and (status = error or status = ok) and not \"late\"");
+    same("latency > 2", "latency > 2s");
+    same("latency > 0.5", "latency > 500ms");
+    same("tokens > 3k and cost < 2", "tokens > 3000.000000 and cost < 2");
+    same("session = chat-17/a.b", "session = \"chat-17/a.b\"");
+    same("model in (gpt-4o, o3)", "model in (\"gpt-4o\", \"o3\")");
 }
 
 TEST_CASE("a text in quotes ends at its own quote, and keeps what follows a backslash") {

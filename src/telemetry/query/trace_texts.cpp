@@ -52,6 +52,30 @@ std::string title_of(BinaryReader& reader, const std::string& name) {
     return title.empty() ? name : title;
 }
 
+// Adds the version and the first failure: the span that failed and ended first is where the failure began.
+Result<> add_failures(ClickHouse& engine, const Scope& scope, const std::vector<std::string>& trace_ids,
+                      std::map<std::string, TraceText>& found) {
+    const std::string rows = TRY(engine.query(
+        trace_texts_query(scope, trace_ids,
+                          "anyIf(toString(version), version != ''), "
+                          "argMinIf(toString(exception_type), start_ns + duration_ns, status = 'error'), "
+                          "argMinIf(substring(if(status_message != '', status_message, exception_message), 1, 2000), "
+                          "start_ns + duration_ns, status = 'error')" +
+                              std::string(of_traces) + "GROUP BY trace_id FORMAT RowBinary")));
+    for (BinaryReader reader(rows); !reader.at_end();) {
+        const std::string id(reader.bytes(32));
+        const std::string version(reader.text());
+        const std::string type(reader.text());
+        const std::string_view message = trim(reader.text());
+        const auto place = found.find(id);
+        if (place == found.end()) continue;
+        place->second.version = version;
+        const std::string line(truncate_utf8(message.substr(0, message.find('\n')), 300));
+        place->second.error = type.empty() || line.starts_with(type) ? line : line.empty() ? type : type + ": " + line;
+    }
+    return {};
+}
+
 // The span that a trace begins with, where its root belongs to a program that sends no spans here.
 std::string first_spans() {
     return "AND (trace_id, span_id) IN (SELECT trace_id, argMin(span_id, (start_ns, -duration_ns))" +
@@ -120,6 +144,7 @@ Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scop
             text.output = shown_words(reader.text(), "assistant");
         }
     }
+    TRY(add_failures(engine, scope, trace_ids, found));
     std::vector<TraceText> texts;
     for (auto& [id, text] : found) {
         if (text.output.empty()) text.output = truncate_utf8(failures[id], longest_trace_text);

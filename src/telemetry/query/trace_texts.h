@@ -1,4 +1,5 @@
-// What a trace is about, for lists and for the page of a chat session: a title, an input and an output.
+// What a trace is about, for lists and for the page of a chat session: a title, an input, an output, how it failed
+// and the version that ran.
 // The root's own words; where it has none, those of the first and the last model call below it, else how it failed.
 // Thread-safe, blocking.
 #pragma once
@@ -17,6 +18,8 @@ struct TraceText {
     std::string input; // cut to 2000 bytes, like the output
     std::string output;
     bool has_failed = false; // the root
+    std::string error;       // first line of the failure that ended first, with its exception's type; empty: none
+    std::string version;     // of the service
 };
 
 constexpr size_t most_trace_texts = 200;

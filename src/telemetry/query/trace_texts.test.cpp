@@ -83,6 +83,18 @@ TEST_CASE("a root that failed with a state shows the reason") {
     CHECK(text_of_trace("texts", 6).output == "429 rate limit");
 }
 
+TEST_CASE("the failure that ended first names the error of a trace, in one line") {
+    std::string failed = request({{16, 1, 0, base_ns, 1000, "run", words("hi", "sorry"), 2},
+                                  {16, 2, 1, base_ns + 10, 100, "lookup", "", 2},
+                                  {16, 3, 1, base_ns + 200, 100, "search", "", 0}});
+    const size_t root = failed.find(R"("code":2)");
+    failed.replace(root, 8, R"("code":2,"message":"the run failed")");
+    failed.replace(failed.find(R"("code":2)", root + 20), 8, R"("code":2,"message":"no such order\n at line 7")");
+    fixture().send_json("texts", failed);
+    CHECK(text_of_trace("texts", 16).error == "no such order");
+    CHECK(text_of_trace("texts", 1).error.empty());
+}
+
 TEST_CASE("a root that failed without words shows how; a trace whose root is missing shows its model calls") {
     std::string failed = request({{4, 1, 0, base_ns, 1000, "run", "", 2}});
     failed.replace(failed.find(R"("code":2)"), 8, R"("code":2,"message":"no such order")");

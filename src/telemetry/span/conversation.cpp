@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/messages/message_json.h"
+#include "telemetry/messages/message_media.h"
 #include "telemetry/messages/names.h"
 #include "telemetry/span/attribute_json.h"
 #include "telemetry/span/convention.h"
@@ -36,6 +37,7 @@ bool take(std::string_view& text, std::string_view prefix) {
 struct FlatMessage {
     Message message;
     std::map<size_t, std::string> parts;
+    std::map<size_t, MessageMedia> media; // of the parts
     std::map<size_t, ToolCall> calls;
     std::map<size_t, ToolCall> part_calls; // the same calls among the parts, or the only ones
 };
@@ -58,6 +60,16 @@ void set_call_field(ToolCall& call, std::string_view field, const otlp::Value& v
         call.arguments = arguments_text(value);
 }
 
+// OpenInference's "message_content.image.image.url", "message_content.audio.audio.mime_type".
+void set_part_media(FlatMessage& flat, size_t index, std::string_view kind, std::string_view field,
+                    const otlp::Value& value) {
+    MessageMedia& media = flat.media[index];
+    media.kind = kind;
+    if (field.ends_with(".mime_type")) media.mime = plain_text(value);
+    if (field.ends_with(".url") || field.ends_with(".data")) media.source = plain_text(value);
+    flat.parts[index] = "[" + media.kind + "]";
+}
+
 void set_part_field(FlatMessage& flat, size_t index, std::string_view field, const otlp::Value& value) {
     if (field.starts_with("tool_call."))
         set_call_field(flat.part_calls[index], field, value);
@@ -65,11 +77,11 @@ void set_part_field(FlatMessage& flat, size_t index, std::string_view field, con
         flat.parts[index] = plain_text(value);
     else if (field.starts_with("message_content.image") ||
              (field == "message_content.type" && value.text() && *value.text() == "image"))
-        flat.parts[index] = "[image]";
+        set_part_media(flat, index, "image", field, value);
     else if (field.starts_with("message_content.audio"))
-        flat.parts[index] = "[audio]";
+        set_part_media(flat, index, "audio", field, value);
     else if (field.starts_with("message_content.file"))
-        flat.parts[index] = "[file]";
+        set_part_media(flat, index, "file", field, value);
     else if (field == "message_content.tool_call_response" || field == "tool_result.content")
         flat.parts[index] = plain_text(value);
 }
@@ -121,6 +133,8 @@ std::vector<Message> finish(FlatMessages&& flat, std::string_view default_role) 
             joined += part;
         }
         if (!joined.empty()) message.content = std::move(joined);
+        for (const auto& [part_index, media] : entry.media)
+            message.media.push_back(media_from(media.kind, media.mime, media.source));
         if (message.role == "user" && !message.tool_call_id.empty()) message.role = "tool"; // Anthropic's results
         if (message.role == "tool" && message.content.starts_with("{\"type\""))
             if (auto text = unwrap_tool_result(message.content)) message.content = *std::move(text);

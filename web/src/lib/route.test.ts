@@ -25,6 +25,7 @@ test("filling is the reverse of matching", () => {
 test("query changes keep the other parameters", () => {
   expect(with_query("/a?x=1&y=2", { y: null, z: "action:login b" })).toBe("/a?x=1&z=action:login+b");
   expect(with_query("/a?x=1", { x: null })).toBe("/a");
+  expect(with_query("/a?x=1&x=2", { x: ["3", "4"] })).toBe("/a?x=3&x=4");
 });
 
 test("login never redirects to another host", () => {

@@ -40,13 +40,15 @@ export function fill_path(pattern: string, params: Params): string | null {
   return `/${filled.join("/")}`;
 }
 
-/** The address with some query parameters changed; null removes one. */
-export function with_query(address: string, changes: Record<string, string | null>): string {
+export type QueryChanges = Record<string, string | string[] | null>;
+
+/** The address with some query parameters changed; null removes one, a list sets it once for each value. */
+export function with_query(address: string, changes: QueryChanges): string {
   const [path = "", search = ""] = address.split("?", 2);
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null) query.delete(name);
-    else query.set(name, value);
+    query.delete(name);
+    for (const one of value === null ? [] : [value].flat()) query.append(name, one);
   }
   const text = query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
   return text === "" ? path : `${path}?${text}`;

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { short_id } from "../lib/format/text";
-import { Icon } from "./icon";
+import { Icon, type IconName } from "./icon";
 
 /** The clipboard API exists only on https and localhost; elsewhere execCommand works. */
 export async function copy_text(text: string): Promise<boolean> {
@@ -32,7 +32,14 @@ function use_copied(): [boolean, (text: string) => void] {
   return [copied, (text) => void copy_text(text).then(set_copied)];
 }
 
-export function CopyButton({ text, label = "Copy", small = false }: { text: string; label?: string; small?: boolean }) {
+interface CopyButtonProps {
+  text: string;
+  label?: string;
+  small?: boolean;
+  icon?: IconName;
+}
+
+export function CopyButton({ text, label = "Copy", small = false, icon = "copy" }: CopyButtonProps) {
   const [copied, copy] = use_copied();
   return (
     <button
@@ -45,7 +52,7 @@ export function CopyButton({ text, label = "Copy", small = false }: { text: stri
         copy(text);
       }}
     >
-      <Icon name={copied ? "check" : "copy"} />
+      <Icon name={copied ? "check" : icon} />
       {!small && <span>{copied ? "Copied" : "Copy"}</span>}
     </button>
   );

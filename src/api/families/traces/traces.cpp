@@ -94,6 +94,8 @@ struct TraceTextView {
     std::string input;
     std::string output;
     bool failed = false;
+    std::string error;
+    std::string version;
     static constexpr std::tuple fields{
         Field{"trace_id", &TraceTextView::trace_id, "32 hexadecimal digits."},
         Field{"title", &TraceTextView::title,
@@ -102,6 +104,8 @@ struct TraceTextView {
         Field{"output", &TraceTextView::output,
               "Output of the root, else of its last model call, else how it failed; cut."},
         Field{"failed", &TraceTextView::failed, "Whether the root failed."},
+        Field{"error", &TraceTextView::error, "First line of the failure that ended first; empty: none failed."},
+        Field{"version", &TraceTextView::version, "service.version of its spans."},
     };
 };
 
@@ -322,7 +326,7 @@ Result<List<TraceTextView>> list_trace_texts(const Call& call, const ListTraceTe
     List<TraceTextView> list;
     for (auto& text : TRY(telemetry::trace_texts(call.services.spans.telemetry.engine(), scope, query.trace_id)))
         list.data.push_back({std::move(text.trace_id), std::move(text.title), std::move(text.input),
-                             std::move(text.output), text.has_failed});
+                             std::move(text.output), text.has_failed, std::move(text.error), std::move(text.version)});
     return list;
 }
 

@@ -26,7 +26,7 @@ export function safe_address(address: string): string | null {
   return /^\/(?![/\\])/.test(address) && !address.includes("\\") ? address : null;
 }
 
-const image = /!\[([^\]\n]{0,500})\]\(([^()\s]{1,2000})\)/y;
+const image = /!\[([^\]\n]{0,500})\]\((data:image\/[a-z]{1,8};base64,[\w+/=]{1,8000000}|[^()\s]{1,2000})\)/y;
 const link = /\[([^[\]\n]{1,500})\]\(([^()\s]{1,2000})\)/y;
 const strong = /(\*\*|__)(?=\S)([^\n]{0,800}?[^\s\n])\1/y;
 const emphasis = /([*_])(?=[^\s*_])([^\n*_]{0,400}[^\s*_])\1(?![\p{L}\p{N}])/uy;

@@ -37,7 +37,11 @@ function after(state: Expected, token: string): Expected {
   if (open_words.includes(token.toLowerCase()) && state !== "value") return "operand";
   if (token === ")") return "joiner";
   if (state === "operand") return "operator";
-  if (state === "operator") return /^exists$/i.test(token) ? "joiner" : "value";
+  if (state === "operator") {
+    if (/^exists$/i.test(token)) return "joiner";
+    // Two words beside each other: the first one searches, the second can be a field.
+    return /^[!<>=~]+$|^in$/i.test(token) ? "value" : "operator";
+  }
   // A list of values: name in ("a", "b").
   if (state === "value") return token === "(" || token === "," ? "value" : "joiner";
   return token === "," ? "value" : "operand";
@@ -168,9 +172,10 @@ export function unfinished(text: string): FilterError | null {
   if (text.trim() === "") return null;
   const trimmed = text.trimEnd();
   const { expected } = place_at(`${trimmed} `, trimmed.length + 1);
-  if (expected === "joiner") return null;
+  // A word alone searches; whether it is a field is known to the server.
+  if (expected === "joiner" || expected === "operator") return null;
   const last = tokens_of(trimmed).pop() ?? { start: 0, end: trimmed.length };
-  const wanted = { operand: "a field", operator: "an operator such as = or ~", value: "a value" }[expected];
+  const wanted = { operand: "a field", value: "a value" }[expected];
   return { message: `${wanted} is missing after this`, start: last.start, end: last.end };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { parse_range, range_bounds, range_title, usual_ranges } from "./range";
+import { parse_range, range_bounds, range_title, usual_ranges, wider_range } from "./range";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 
@@ -34,4 +34,11 @@ test("invalid text is not a range", () => {
   for (const text of ["", "0h", "5y", "h", "2026..", "2026-11-02..2026-11-01", "x..y"]) {
     expect(parse_range(text)).toBeNull();
   }
+});
+
+test("the next wider range of an empty list", () => {
+  expect(wider_range("24h")).toEqual({ value: "7d", title: "last 7 d" });
+  expect(wider_range("2h")).toEqual({ value: "6h", title: "last 6 h" });
+  expect(wider_range("30d")).toEqual({ value: "all", title: "whole time" });
+  expect(wider_range("all")).toBeNull();
 });

@@ -36,3 +36,15 @@ export function range_bounds(range: Range, now: number): { after?: string; befor
   if (range.kind === "last") return { after: new Date(now - range.milliseconds).toISOString() };
   return { after: new Date(range.after).toISOString(), before: new Date(range.before).toISOString() };
 }
+
+/** The next longer of the usual ranges; null when there is none. */
+export function wider_range(text: string): { value: string; title: string } | null {
+  const range = parse_range(text);
+  if (range?.kind !== "last") return range?.kind === "between" ? { value: "all", title: "whole time" } : null;
+  const value = usual_ranges.find((usual) => {
+    const one = parse_range(usual);
+    return one?.kind === "all" || (one?.kind === "last" && one.milliseconds > range.milliseconds);
+  });
+  if (!value) return null;
+  return { value, title: value === "all" ? "whole time" : range_title(parse_range(value) ?? range).toLowerCase() };
+}

@@ -180,13 +180,15 @@ export function failed_spans(tree: SpanTree): number[] {
   return found;
 }
 
-export function search_spans(tree: SpanTree, text: string): number[] {
+/** `inside` has the ids of spans whose payload matches: the server knows them. */
+export function search_spans(tree: SpanTree, text: string, inside: ReadonlySet<string> = new Set()): number[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return [];
   const found: number[] = [];
   for (const [at, { span }] of tree.spans.entries()) {
     const fields = [span.name, span.model, span.tool_name, span.kind, span.service, span.status_message];
-    if (fields.some((field) => field.toLowerCase().includes(wanted)) || span.span_id === wanted) found.push(at);
+    const shown = fields.some((field) => field.toLowerCase().includes(wanted));
+    if (shown || span.span_id === wanted || inside.has(span.span_id)) found.push(at);
   }
   return found;
 }

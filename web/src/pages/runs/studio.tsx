@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import type { HarnessView, Preset, Project, Run, Skill, Upload } from "../../api_types";
+import { with_subjects } from "../../lib/format/subject";
 import { command_words } from "../../lib/format/words";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
@@ -13,6 +14,7 @@ import { navigate, query } from "../../router";
 import { run_page } from "../addresses";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
+import { chosen_subjects, Subjects } from "./ask";
 import { FileDrop } from "./file_drop";
 import { first_own_settings, OwnSettingFields, own_settings } from "./own_settings";
 import { type Purpose, purposes, tasks } from "./studio_tasks";
@@ -136,6 +138,7 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
+  const subjects = chosen_subjects();
   const preset = kind === "preset" ? presets.find((entry) => entry.id === name) : undefined;
   const fixed = (preset?.settings.harness ?? name) === "playbook";
   useEffect(() => set_fixed(fixed), [fixed]);
@@ -153,7 +156,7 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       "/v1/runs",
       {
         project,
-        prompt: fixed ? fixed_prompt : prompt.trim(),
+        prompt: fixed ? fixed_prompt : with_subjects(prompt, subjects),
         files: files.map((file) => file.id),
         ...worker_settings,
       },
@@ -187,6 +190,7 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
       <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />
       {kind === "harness" && <OwnSettingFields draft={own} change={change_own} />}
+      <Subjects subjects={subjects} />
       {fixed ? (
         <Note>
           Fixed analysis: it finds errors, slow and expensive steps in the project's traces, always in the same way. It

@@ -2,7 +2,7 @@
 
 import type { Project, TraceRow, TraceTextView } from "../../api_types";
 import { money, plural, short_count, span_duration } from "../../lib/format/number";
-import { Content } from "../../parts/content";
+import { Prose, ReadingSwitch } from "../../parts/content";
 import { State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { trace_page } from "../addresses";
@@ -14,7 +14,7 @@ function Words({ from, text }: { from: "user" | "assistant"; text: string }) {
       <div class="message-head">
         <span class="message-role">{from}</span>
       </div>
-      <Content text={text} />
+      <Prose text={text} />
     </div>
   );
 }
@@ -58,11 +58,15 @@ export function Conversation({ project, rows, more }: ConversationProps) {
   );
   return (
     <section class="conversation" aria-label="Conversation of the chat session">
-      {more && (
-        <button type="button" onClick={more}>
-          Show earlier turns
-        </button>
-      )}
+      <div class="reading-bar">
+        {more && (
+          <button type="button" onClick={more}>
+            Show earlier turns
+          </button>
+        )}
+        <span class="spring" />
+        <ReadingSwitch />
+      </div>
       <ol class="turns">
         {[...rows].reverse().map((row) => (
           <Turn key={row.trace_id} row={row} text={texts.get(row.trace_id)} project={project.name} />

@@ -11,23 +11,24 @@ import { local_time, to_milliseconds } from "../../lib/format/time";
 import type { TreeSpan } from "../../lib/view/span_tree";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
-import { Content, LongText } from "../../parts/content";
+import { Content, LongText, Prose, ReadingSwitch } from "../../parts/content";
 import { CopyButton, Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
 import { JsonValue, parsed_container } from "../../parts/json_view";
+import { MediaList } from "../../parts/media";
 import { Menu } from "../../parts/menu";
 import { Facts } from "../../parts/slide_over";
 import { Data, Empty, Note, State } from "../../parts/state";
 import { current_tab, Tabs } from "../../parts/tabs";
 import { navigate, query, set_query } from "../../router";
-import { playground_page, traces_page } from "../addresses";
+import { playground_page, trace_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
 
 /** The value once it has stopped changing: holding j must not request every span on the way. */
-function use_settled<T>(value: T, milliseconds: number): T {
+export function use_settled<T>(value: T, milliseconds: number): T {
   const [settled, set_settled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => set_settled(value), milliseconds);
@@ -56,7 +57,8 @@ function Message({ message }: { message: ChatMessage }) {
         <span class="spring" />
         <CopyButton text={message.content} label="Copy message" small />
       </div>
-      {message.content !== "" && <Content text={message.content} />}
+      {message.content !== "" && <Prose text={message.content} />}
+      <MediaList media={message.media} />
       {message.tool_calls.map((call, index) => (
         <Call key={call.id || index} call={call} />
       ))}
@@ -68,6 +70,9 @@ function Messages({ payload }: { payload: SpanPayload }) {
   const { input, output } = payload.conversation;
   return (
     <>
+      <div class="reading-bar">
+        <ReadingSwitch />
+      </div>
       <ol class="messages" aria-label="Messages to the model">
         {input.map((message, index) => (
           <Message key={index} message={message} />
@@ -94,9 +99,10 @@ function Payload({ title, text, mime }: { title: string; text: string; mime: str
         <h3>{title}</h3>
         {mime !== "" && <span class="faint">{mime}</span>}
         <span class="spring" />
+        {text !== "" && <ReadingSwitch />}
         {text !== "" && <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} small />}
       </div>
-      {text === "" ? <p class="faint">Not recorded.</p> : <Content text={text} />}
+      {text === "" ? <p class="faint">Not recorded.</p> : <Prose text={text} />}
     </section>
   );
 }
@@ -340,6 +346,9 @@ function PayloadTabs({
   );
 }
 
+const span_address = (project: string, span: SpanRow) =>
+  `${window.location.origin}${trace_page(project, span.trace_id)}?${new URLSearchParams({ span: span.span_id })}`;
+
 interface SpanPanelProps {
   project: { id: string; name: string };
   node: TreeSpan;
@@ -365,6 +374,8 @@ export function SpanPanel({ project, node }: SpanPanelProps) {
         <h2>{span.name}</h2>
         {span.status === "error" && <State tone="failed" text="error" />}
         {span.status === "ok" && <State tone="done" text="ok" />}
+        <span class="spring" />
+        <CopyButton text={span_address(project.name, span)} label="Copy link to this span" icon="link" small />
         {span.kind === "llm" && can("run_start") && (
           <a
             class="button quiet"

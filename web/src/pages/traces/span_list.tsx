@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { type ApiError, api } from "../../api";
 import type { Project } from "../../api_types";
 import { server_error } from "../../lib/filter/span_filter";
-import { range_bounds } from "../../lib/format/range";
+import { range_bounds, wider_range } from "../../lib/format/range";
 import type { Params } from "../../lib/route";
 import { type Loaded, type Pages, reload, use_pages } from "../../load";
 import { current_range } from "../../parts/frame/time_range";
@@ -132,13 +132,21 @@ export function NothingFits<Row>({ list, children }: { list: SpanList<Row>; chil
         text="The error is underlined above. Fields, operators and values are suggested while you type."
       />
     );
+  const wider = wider_range(list.range);
   if (list.filter !== "" || list.load.error)
     return (
-      <Empty
-        icon="filter"
-        title="No matches"
-        text="No span in this range matches the filter. Choose a longer range or clear the filter."
-      />
+      <Empty icon="filter" title="No matches" text="No span in this range matches the filter.">
+        {wider && (
+          <button type="button" onClick={() => set_query({ range: wider.value })}>
+            Search the {wider.title}
+          </button>
+        )}
+        {list.filter !== "" && (
+          <button type="button" onClick={() => set_filter("")}>
+            Clear the filter
+          </button>
+        )}
+      </Empty>
     );
   return <>{children}</>;
 }

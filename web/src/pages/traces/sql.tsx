@@ -15,6 +15,7 @@ import { Table } from "../../parts/table";
 import { query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
 import { use_project } from "../projects/data";
+import { AskButton } from "../runs/ask";
 
 const tables = ["spans", "traces", "chat_sessions", "evals", "logs", "metric_points"];
 const most_remembered = 30;
@@ -200,6 +201,7 @@ export function Sql({ params }: { params: Params }) {
                 </select>
               </label>
             )}
+            {sql && <AskButton project={params.project ?? ""} about={[{ kind: "sql", value: sql }]} quiet />}
             <CopyButton text={draft} label="Copy query" small />
           </div>
           {failure && <ErrorNote error={failure} />}

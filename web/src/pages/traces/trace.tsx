@@ -3,8 +3,9 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { TraceSkeleton } from "../../api_types";
+import type { SpanRow, TraceSkeleton } from "../../api_types";
 import { use_keys } from "../../keyboard";
+import { quoted } from "../../lib/filter/span_filter";
 import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import {
@@ -22,19 +23,22 @@ import {
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
-import { Id } from "../../parts/copy";
+import { copy_text, Id } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
-import { Menu } from "../../parts/menu";
+import { Menu, type MenuItem } from "../../parts/menu";
 import { Data, Empty, ErrorNote, Note, State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
-import { chat_session_page, traces_page } from "../addresses";
+import { chat_session_page, trace_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route, use_project } from "../projects/data";
 import { QuickLabels } from "../queues/quick_labels";
+import { AskButton } from "../runs/ask";
 import { EvalSummary, use_span_evals } from "./evals";
-import { SpanPanel } from "./span";
+import { SpanPanel, use_settled } from "./span";
+import { neighbours_of } from "./trace_order";
+import { trace_as_markdown } from "./trace_text";
 import { TraceTree } from "./tree";
 
 function Summary({ tree, project, spans }: { tree: SpanTree; project: string; spans: number }) {
@@ -68,27 +72,87 @@ function Summary({ tree, project, spans }: { tree: SpanTree; project: string; sp
   );
 }
 
-/** Actions on the whole trace. */
-function TraceActions({
-  project,
-  trace,
-  spans,
-}: {
+/** The trace above and below in the list that it was opened from. */
+function Neighbours({ project, trace }: { project: string; trace: string }) {
+  const found = neighbours_of(project, trace);
+  const go = (to: string | null | undefined) => to && navigate(trace_page(project, to));
+  use_keys([
+    { keys: "[", title: "Previous trace of the list", group: "Trace", run: () => void go(found?.previous) },
+    { keys: "]", title: "Next trace of the list", group: "Trace", run: () => void go(found?.next) },
+  ]);
+  if (!found) return null;
+  const step = (title: string, icon: "up" | "down", to: string | null) => (
+    <button
+      type="button"
+      class="quiet icon-only"
+      aria-label={title}
+      title={title}
+      disabled={to === null}
+      onClick={() => go(to)}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+  return (
+    <nav class="trace-neighbours" aria-label="Traces of the list">
+      {step("Previous trace", "up", found.previous)}
+      {step("Next trace", "down", found.next)}
+      <a class="faint" href={found.list} title="Back to the list">
+        {found.position}
+      </a>
+    </nav>
+  );
+}
+
+/** Saves spans as a file, in the formats of the export. */
+function save_export(project: { id: string }, trace: string, format: string, ending: string): void {
+  const link = document.createElement("a");
+  const search = new URLSearchParams({ format, filter: `trace_id = "${trace}"` });
+  link.href = `${project_route(project, "export")}?${search}`;
+  link.download = `trace-${trace}.${ending}`;
+  link.click();
+}
+
+interface TraceActionsProps {
   project: { id: string; name: string };
   trace: string;
+  tree: SpanTree;
+  /** All of them, also those that the tree leaves out. */
   spans: number;
-}) {
+}
+
+/** Actions on the whole trace. */
+function TraceActions({ project, trace, tree, spans }: TraceActionsProps) {
   const [deleting, set_deleting] = useState(false);
-  if (!can("trace_delete")) return null;
+  const address = `${window.location.origin}${trace_page(project.name, trace)}`;
+  const copied = (text: string, done: string) => () => void copy_text(text).then((ok) => ok && toast_done(done));
+  const items: MenuItem[] = [
+    { title: "Copy link", icon: "link", run: copied(address, "Link copied") },
+    {
+      title: "Copy as Markdown",
+      icon: "copy",
+      hint: "for a bug report, without texts",
+      run: copied(trace_as_markdown(tree, address), "Markdown copied"),
+    },
+    {
+      title: "Download as JSON lines",
+      icon: "download",
+      divided: true,
+      run: () => save_export(project, trace, "jsonl", "jsonl"),
+    },
+    { title: "Download as OTLP", icon: "download", run: () => save_export(project, trace, "otlp", "otlp.jsonl") },
+  ];
+  if (can("trace_delete"))
+    items.push({
+      title: "Delete trace…",
+      icon: "trash",
+      dangerous: true,
+      divided: true,
+      run: () => set_deleting(true),
+    });
   return (
     <>
-      <Menu
-        label="More actions"
-        class="quiet icon-only"
-        align="right"
-        button={<Icon name="more" />}
-        items={[{ title: "Delete trace…", icon: "trash", dangerous: true, run: () => set_deleting(true) }]}
-      />
+      <Menu label="More actions" class="quiet icon-only" align="right" button={<Icon name="more" />} items={items} />
       {deleting && (
         <Confirm
           title="Delete this trace?"
@@ -125,7 +189,7 @@ function Search({ found, current, move }: SearchProps) {
         ref={input}
         type="search"
         aria-label="Search in the trace"
-        placeholder="Search names, models, messages"
+        placeholder="Search names, models, texts"
         autocomplete="off"
         spellcheck={false}
         value={text}
@@ -144,6 +208,32 @@ function Search({ found, current, move }: SearchProps) {
   );
 }
 
+const no_matches: ReadonlySet<string> = new Set();
+
+/** Ids of the spans whose input, output or exception contains the text; the tree itself has no payloads. */
+function use_payload_matches(project: { id: string }, tree: SpanTree, text: string): ReadonlySet<string> {
+  const settled = use_settled(text.trim(), 250);
+  const root = tree.spans[0]?.span;
+  const load = use_load(
+    root && project.id !== "" && settled.length > 1 ? `found/${root.trace_id}/${settled}` : null,
+    async (signal) => {
+      const inside = quoted(`*${settled}*`);
+      const plain = quoted(settled);
+      const page = await api.page<SpanRow>(
+        project_route(project, "span_rows"),
+        {
+          trace_id: root?.trace_id ?? "",
+          filter: `text ~ ${inside} or exception_message ~ ${plain} or status_message ~ ${plain}`,
+          limit: 1000,
+        },
+        signal,
+      );
+      return new Set(page.rows.map((row) => row.span_id));
+    },
+  );
+  return load.data ?? no_matches;
+}
+
 interface TreeProps {
   tree: SpanTree;
   project: { id: string; name: string };
@@ -157,7 +247,8 @@ function Tree({ tree, project, messages }: TreeProps) {
   const slowest = useMemo(() => slowest_path(tree), [tree]);
   const errors = useMemo(() => failed_spans(tree), [tree]);
   const text = query.value.get("q") ?? "";
-  const found = useMemo(() => search_spans(tree, text), [tree, text]);
+  const inside = use_payload_matches(project, tree, text);
+  const found = useMemo(() => search_spans(tree, text, inside), [tree, text, inside]);
   const matches = useMemo(() => new Set(found), [found]);
   const evals = use_span_evals(project, tree.spans[0]?.span.trace_id ?? "");
   const named = query.value.get("span");
@@ -332,8 +423,10 @@ export function TracePage({ params }: { params: Params }) {
           <div class="trace-actions">
             <QuickLabels project={{ id }} trace={trace} />
             <EvalSummary of={{ project: { id }, target: "trace", target_id: trace }} />
+            <AskButton project={name} about={[{ kind: "trace", value: trace }]} quiet />
             <AddToDatasetButton project={{ id }} sources={{ kind: "traces", ids: [trace] }} quiet />
-            <TraceActions project={{ id, name }} trace={trace} spans={skeleton?.spans.length ?? 0} />
+            <Neighbours project={name} trace={trace} />
+            <TraceActions project={{ id, name }} trace={trace} tree={tree} spans={skeleton?.spans.length ?? 0} />
           </div>
         )}
       </header>

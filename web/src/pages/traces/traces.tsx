@@ -2,19 +2,10 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type {
-  EvalView,
-  FacetValue,
-  FilterFieldInfo,
-  Project,
-  SpanSeries,
-  TraceRow,
-  TraceTextView,
-} from "../../api_types";
+import type { FacetValue, FilterFieldInfo, Project, SpanSeries, TraceRow } from "../../api_types";
 import { has_condition, with_condition, without_condition } from "../../lib/filter/span_filter";
-import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import { plural, short_count } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
-import { local_time } from "../../lib/format/time";
 import type { Params } from "../../lib/route";
 import { bucket_for, to_chart } from "../../lib/view/series";
 import { reload, use_load } from "../../load";
@@ -22,12 +13,10 @@ import { can } from "../../login";
 import { use_new_count } from "../../new_count";
 import { Chart, choose_range, type Line } from "../../parts/chart";
 import { Confirm } from "../../parts/confirm";
-import { Id } from "../../parts/copy";
 import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
-import { Empty, State } from "../../parts/state";
-import { type Column, Table } from "../../parts/table";
-import { Time } from "../../parts/time";
+import { Empty } from "../../parts/state";
+import { Table } from "../../parts/table";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
@@ -35,173 +24,20 @@ import { trace_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { SendTrace } from "../projects/send_languages";
+import { AskButton } from "../runs/ask";
 import { Conversation } from "./conversation";
-import { EvalChips, EvalSummary, use_row_evals } from "./evals";
+import { EvalSummary, use_row_evals } from "./evals";
 import { is_live, LiveButton, use_live } from "./live_spans";
 import { SavedViews } from "./saved_views";
 import { use_filter_fields } from "./span_filter_bar";
-import { filter_text, ListFilter, NothingFits, SpanListPage, set_filter, use_span_list } from "./span_list";
+import { ListFilter, NothingFits, SpanListPage, set_filter, use_span_list } from "./span_list";
+import { trace_columns } from "./trace_columns";
+import { remember_list } from "./trace_order";
 import { use_trace_texts } from "./trace_texts";
 
 const default_range = "24h";
 const facets_shown = stored_signal("facets", "open");
 const facet_fields = ["status", "name", "kind", "model", "service"];
-
-/** A value that filters the list when clicked. */
-function Value({ operand, value }: { operand: string; value: string }) {
-  if (value === "") return <span class="faint">–</span>;
-  return (
-    <button
-      type="button"
-      class="value"
-      title={`Filter for ${operand} = ${value}`}
-      onClick={() => set_filter(with_condition(filter_text(), operand, "=", value))}
-    >
-      {value}
-    </button>
-  );
-}
-
-function columns_of(
-  project: string,
-  longest: number,
-  evals: ReadonlyMap<string, EvalView[]>,
-  texts: ReadonlyMap<string, TraceTextView | null>,
-): Column<TraceRow>[] {
-  const has_evals = [...evals.values()].some((found) => found.length > 0);
-  return [
-    {
-      id: "name",
-      title: "Trace",
-      cell: (row) => (
-        <a class="cell-link" href={trace_page(project, row.trace_id)}>
-          {texts.get(row.trace_id)?.title || row.root_name || "(no root span)"}
-        </a>
-      ),
-    },
-    {
-      id: "input",
-      title: "Input",
-      wide: true,
-      cell: (row) => <Preview text={texts.get(row.trace_id)?.input ?? ""} />,
-    },
-    {
-      id: "output",
-      title: "Output",
-      wide: true,
-      cell: (row) => <Preview text={texts.get(row.trace_id)?.output ?? ""} />,
-    },
-    {
-      id: "status",
-      title: "Status",
-      width: "92px",
-      cell: (row) =>
-        row.errors > 0 ? (
-          <State tone="failed" text={plural(row.errors, "error")} />
-        ) : (
-          <span class="faint">no errors</span>
-        ),
-    },
-    ...(has_evals
-      ? [
-          {
-            id: "evals",
-            title: "Evals",
-            width: "132px",
-            wide: true,
-            cell: (row: TraceRow) => <EvalChips evals={evals.get(row.trace_id) ?? []} most={1} />,
-          },
-        ]
-      : []),
-    {
-      id: "duration",
-      title: "Duration",
-      width: "116px",
-      wide: true,
-      cell: (row) => (
-        <span class="meter" title={`${exact_count(row.duration_ns)} ns`}>
-          <span class="meter-text">{span_duration(row.duration_ns)}</span>
-          <span class="meter-track">
-            <span style={{ width: `${Math.max(1, (100 * row.duration_ns) / Math.max(longest, 1))}%` }} />
-          </span>
-        </span>
-      ),
-    },
-    {
-      id: "spans",
-      title: "Spans",
-      width: "58px",
-      align: "right",
-      wide: true,
-      cell: (row) => <span title={exact_count(row.spans)}>{short_count(row.spans)}</span>,
-    },
-    {
-      id: "tokens",
-      title: "Tokens",
-      width: "66px",
-      align: "right",
-      wide: true,
-      cell: (row) => <Amount value={row.tokens} text={short_count} exact={exact_count(row.tokens)} />,
-    },
-    {
-      id: "cost",
-      title: "Cost",
-      width: "76px",
-      align: "right",
-      wide: true,
-      cell: (row) => <Amount value={row.cost_nano_usd / 1000} text={money} exact={`$${row.cost_nano_usd / 1e9}`} />,
-    },
-    {
-      id: "session",
-      title: "Chat session",
-      width: "104px",
-      wide: true,
-      cell: (row) => <Value operand="session" value={row.session_id} />,
-    },
-    {
-      id: "user",
-      title: "User",
-      width: "110px",
-      wide: true,
-      extra: true,
-      cell: (row) => <Value operand="user" value={row.user_id} />,
-    },
-    {
-      id: "trace_id",
-      title: "Trace id",
-      width: "110px",
-      wide: true,
-      extra: true,
-      cell: (row) => <Id id={row.trace_id} />,
-    },
-    {
-      id: "start",
-      title: "Started",
-      width: "160px",
-      wide: true,
-      extra: true,
-      cell: (row) => (
-        <span class="mono" title={row.start_time}>
-          {local_time(row.start_time)}
-        </span>
-      ),
-    },
-    { id: "ago", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.start_time} /> },
-  ];
-}
-
-/** The beginning of a text, in one line. */
-function Preview({ text }: { text: string }) {
-  return (
-    <span class="trace-text soft" title={text.slice(0, 500)}>
-      {text.slice(0, 200)}
-    </span>
-  );
-}
-
-function Amount({ value, text, exact }: { value: number; text: (value: number) => string; exact: string }) {
-  return value === 0 ? <span class="faint">–</span> : <span title={exact}>{text(value)}</span>;
-}
 
 interface FacetsProps {
   route: string;
@@ -291,6 +127,17 @@ function Volume({ route, filter, range }: VolumeProps) {
   );
 }
 
+/** Saves the spans of the selected traces as a file. */
+function ExportTraces({ project, rows }: { project: Project; rows: TraceRow[] }) {
+  const ids = rows.map((row) => `"${row.trace_id}"`).join(", ");
+  const search = new URLSearchParams({ format: "jsonl", filter: `trace_id in (${ids})` });
+  return (
+    <a class="button" href={`${project_route(project, "export")}?${search}`} download="traces.jsonl">
+      <Icon name="download" /> Export
+    </a>
+  );
+}
+
 /** Deletes the selected traces permanently. */
 function DeleteTraces({ project, rows, clear }: { project: Project; rows: TraceRow[]; clear: () => void }) {
   const [deleting, set_deleting] = useState(false);
@@ -357,6 +204,8 @@ export function Traces({ params }: { params: Params }) {
   const evals = use_row_evals(project.data, "trace", row_ids);
   const as_list = session === "" || query.value.get("view") === "list";
   const texts = use_trace_texts(as_list ? project.data : undefined, row_ids);
+  // Also for rows that are opened by a click on their link.
+  remember_list({ project: name, address: window.location.pathname + window.location.search, ids: row_ids });
   const longest = Math.max(0, ...rows.map((row) => row.duration_ns));
   const open = facets_shown.value === "open";
   const shown_filter = filter_error ? "" : filter;
@@ -373,6 +222,7 @@ export function Traces({ params }: { params: Params }) {
       actions={
         <>
           <LiveButton state={live} />
+          {shown_filter !== "" && <AskButton project={name} about={[{ kind: "filter", value: shown_filter }]} quiet />}
           <SavedViews project={project.data} page="traces" default_range={default_range} />
           <button
             type="button"
@@ -422,7 +272,7 @@ export function Traces({ params }: { params: Params }) {
           <Table
             label="Traces"
             rows={rows}
-            columns={columns_of(name, longest, evals, texts)}
+            columns={trace_columns(name, longest, evals, texts)}
             row_id={(row) => row.trace_id}
             row_title={(row) => row.root_name}
             on_open={(row) => navigate(trace_page(name, row.trace_id))}
@@ -430,9 +280,11 @@ export function Traces({ params }: { params: Params }) {
             new_count={new_count}
             on_show_new={() => void reload_list()}
             selection_actions={
-              project.data && (can("trace_delete") || can("dataset_write"))
+              project.data
                 ? (chosen, clear) => (
                     <>
+                      <AskButton project={name} about={chosen.map((row) => ({ kind: "trace", value: row.trace_id }))} />
+                      <ExportTraces project={project.data as Project} rows={chosen} />
                       <AddToDatasetButton
                         project={project.data as Project}
                         sources={{ kind: "traces", ids: chosen.map((row) => row.trace_id) }}
