@@ -5,13 +5,15 @@ Prints one JSON object: seconds to store and to read 20,000 examples (10 MB), se
 import of many rows, seconds to compare two experiments of 10,000 runs, and seconds of an experiment with Phoenix' own
 client, 5,000 examples and two evaluators; milliseconds of one document through a Python evaluator that was not running, and its
 documents per second in batches; runs per second of the command `cat` in sandboxes, four at the same time; seconds until a rule
-has evaluated spans of the last day.
+has evaluated spans of the last day; seconds from an acknowledged span to the eval of a model (a scripted one), and milliseconds of a
+stored verdict.
 
 Names with `_ratio` compare with a baseline that is measured in the same run: an import with the same rows in a bare SQLite table; the
 server's peak memory of the whole import with that of a tenth of it (1: flat); a comparison with reading the runs of both
 experiments; 5,000 examples of the client with ten times the time of 500 (1: linear); a rule with its preview, which only counts
 the same spans. `machine` states how loud it was."""
 import argparse
+import contextlib
 import gzip
 import json
 import os
@@ -27,7 +29,7 @@ root = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(root / "tests/e2e"), str(root / "tests")]
 
 from server import Server  # noqa: E402
-from telemetry import key_of  # noqa: E402
+from telemetry import key_of, otlp_json  # noqa: E402
 
 
 def seconds(work):
@@ -181,6 +183,21 @@ def rule_backfill(client, count):
     }
 
 
+def queue_of_jobs(client, spans):
+    """A backfill of a task that is off makes jobs and runs none: how many in a second."""
+    source = "def evaluate(document):\n    return True"
+    code = client.must("POST", "/v1/evaluators", {"name": "every", "kind": "code", "code": {"language": "python", "source": source}}).data["id"]
+    task = client.must("POST", "/v1/eval_tasks", {"project": "past", "evaluator": code, "target": "span"}).data["id"]
+    client.must("PATCH", f"/v1/eval_tasks/{task}", {"enabled": False})
+    wanted = min(spans, 200_000)
+    begin = time.monotonic()
+    client.must("POST", f"/v1/eval_tasks/{task}/backfills", {"from": "2020-01-01T00:00:00Z", "most_targets": wanted})
+    while client.must("GET", f"/v1/eval_tasks/{task}/backfills").data[0]["queued"] < wanted:
+        assert time.monotonic() - begin < 300
+        time.sleep(0.05)
+    return {"jobs_made_per_s": round(wanted / (time.monotonic() - begin))}
+
+
 def start_experiment(client, dataset, body):
     made = client.must("POST", f"/v1/datasets/{dataset}/experiments", {}).data["id"]
     client.must("POST", f"/v1/experiments/{made}/start", body)
@@ -221,6 +238,47 @@ def seconds_exactly(work):
     return time.monotonic() - begin
 
 
+def scripted_model(stack):
+    """A provider that replies with a verdict, and its address."""
+    script = root / "tests/scripted_model/scripted_model.py"
+    process = subprocess.Popen([sys.executable, script, "--until-input-ends"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    return process.stdout.readline().split()[1]
+
+
+def judges(server, client, key, stack):
+    """Verdicts of a model in memory: the time from an acknowledged span to its eval, and a cached verdict."""
+    url = scripted_model(stack)
+    client.must("POST", "/v1/skills", {"name": "model", "type": "model", "secrets": {"API_KEY": "sk-planted-0123456789abcdef"},
+                                       "variables": {"PROTOCOL": "openai", "BASE_URL": f"{url}/play/verdict_pass", "ALLOW_PRIVATE": "true"}})
+    labels = {"type": "categorical", "values": [{"label": "pass", "score": 1}, {"label": "fail", "score": 0}]}
+    definition = {"model": {"name": "gpt-4o"}, "messages": [{"role": "user", "content": "{{input}} {{output}}"}], "output": labels}
+    evaluator = client.must("POST", "/v1/evaluators", {"name": "polite", "kind": "llm", "llm": definition}).data["id"]
+    document = {"input": "hello", "output": "good day"}
+    test = {"documents": [document] * 20}
+    client.must("POST", f"/v1/evaluators/{evaluator}/test", {"documents": [document]})
+    cached = sorted(seconds_exactly(lambda: client.must("POST", f"/v1/evaluators/{evaluator}/test", test)) / 20 for _ in range(20))
+    client.must("POST", "/v1/projects", {"name": "shop"})
+    task = client.must("POST", "/v1/eval_tasks", {"project": "shop", "evaluator": evaluator, "target": "span", "tokens_per_day": 10**9}).data["id"]
+    waits = []
+    sender = server.client(key)
+    for number in range(1, 41):
+        attributes = {"input.value": f"hello {number}", "output.value": "good day"}
+        assert sender.post("/v1/traces", otlp_json([(number, number, 0, "chat", attributes)])).status == 200
+        begin = time.monotonic()
+        while len(client.must("GET", f"/v1/eval_tasks/{task}/jobs?state=done&limit=1000").data) < number:
+            assert time.monotonic() - begin < 60
+            time.sleep(0.02)
+        waits.append(time.monotonic() - begin)
+    waits.sort()
+    return {
+        "span_to_eval_of_a_model_s_p95": round(waits[int(len(waits) * 0.95) - 1], 2),
+        "span_to_eval_of_a_model_s_median": round(waits[len(waits) // 2], 2),
+        "cached_verdict_ms_median": round(cached[len(cached) // 2] * 1000, 2),
+    }
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("binary")
 parser.add_argument("--rows", type=int, default=1_000_000)
@@ -228,6 +286,7 @@ parser.add_argument("--runs", type=int, default=10_000)
 parser.add_argument("--server-runs", type=int, default=1000)
 parser.add_argument("--spans", type=int, default=1_000_000)
 parser.add_argument("--only-rule", action="store_true", help="only the rule over spans")
+parser.add_argument("--only-judges", action="store_true", help="only models as evaluators")
 parser.add_argument("--only-server-runs", action="store_true", help="leave out what clients do")
 wanted = parser.parse_args()
 if wanted.only_server_runs:
@@ -235,8 +294,16 @@ if wanted.only_server_runs:
         print(json.dumps(server_run(server.client(key_of(server)), wanted.server_runs), indent=2))
     sys.exit()
 found = {"machine": machine()}
+with contextlib.ExitStack() as stack:
+    server = stack.enter_context(Server(wanted.binary, None, "--requests-per-minute", "0"))
+    found |= judges(server, server.admin(), key_of(server), stack)
+if wanted.only_judges:
+    print(json.dumps(found, indent=2))
+    sys.exit()
 with Server(wanted.binary, None, "--requests-per-minute", "0") as server:
-    found |= rule_backfill(server.client(key_of(server)), wanted.spans)
+    client = server.client(key_of(server))
+    found |= rule_backfill(client, wanted.spans)
+    found |= queue_of_jobs(client, wanted.spans)
 if wanted.only_rule:
     print(json.dumps(found, indent=2))
     sys.exit()

@@ -169,7 +169,8 @@ run::AutomationStart Firing::start_of(const Case& one, const Values& values) {
     start.id = one.automation.id.text();
     start.name = one.automation.name;
     if (budget.tokens_per_day || budget.cost_micro_usd_per_day)
-        start.budget_per_day = run::Budget{budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent};
+        start.budget_per_day =
+            run::Budget{budget.tokens_per_day, budget.cost_micro_usd_per_day, budget.soft_percent, {}, {}};
     start.trigger =
         json::Object{{"automation", one.automation.name},
                      {"slot", one.slot.id.text()},

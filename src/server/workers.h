@@ -10,7 +10,7 @@
 #include "run/run_services.h"
 #include "run/settings/skill_check.h"
 #include "run/worker/dispatcher.h"
-#include "server/adapters/model_calls.h"
+#include "server/evaluation/model_calls.h"
 #include "server/adapters/run_adapters.h"
 #include "server/adapters/worker_skills.h"
 #include "server/repositories.h"

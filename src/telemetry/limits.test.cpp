@@ -1,5 +1,5 @@
 #include "telemetry/ingest/trace_settings.h"
-#include "telemetry/query/retention.h"
+#include "telemetry/retention/retention.h"
 #include "telemetry/store_fixture.h"
 
 #include <zstd.h>

@@ -46,6 +46,7 @@ void SpanDuties::read_merges() {
     const auto state = read_merge_state(m_spans.telemetry.engine());
     if (!state.ok()) return; // an outside ClickHouse may not show its parts
     m_merges_read_at = position;
+    if (engine) m_spans.telemetry.log().set_merging(state.value().merging_bytes);
     const Lock lock(m_mutex);
     m_merges = state.value();
 }
@@ -117,6 +118,7 @@ void SpanDuties::metrics(MetricsWriter& out) const {
               m_merges.oldest_unmerged_seconds);
     out.gauge("span_parts_replaced_bytes", "Disk used by parts that merges have replaced.", m_merges.replaced_bytes);
     out.gauge("span_merges", "Merges of parts of spans that run.", m_merges.merges);
+    out.gauge("span_merging_bytes", "Disk that running merges will still use, at most.", m_merges.merging_bytes);
 }
 
 } // namespace hone::telemetry

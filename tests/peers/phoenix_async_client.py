@@ -79,8 +79,8 @@ async def check_experiments(dataset):
     )
     assert len(ran["task_runs"]) == 3 and len(ran["evaluation_runs"]) == 6, ran
     stored = await client.experiments.get_experiment(experiment_id=ran["experiment_id"])
-    scores = {(run.name, run.result["score"] if run.result else run.error) for run in stored["evaluation_runs"]}
-    assert ("positive", 1.0) in scores and any("it is broken" in str(text) for _, text in scores), scores
+    scores = {(run.name, run.result["score"], run.result["label"]) for run in stored["evaluation_runs"]}
+    assert scores == {("positive", 1.0, "yes")}, scores  # the client leaves out what failed
     calls = []
     await client.experiments.resume_evaluation(
         experiment_id=ran["experiment_id"], evaluators={"failing": lambda output: calls.append(1) or 0.5, "positive": positive},
@@ -178,7 +178,12 @@ async def check_spans():
     found = {one["name"]: one for one in await read_until(3)}
     assert found["root"]["attributes"]["time_index"] == 1 and found["root"]["events"][0]["name"] == "seen", found
     assert found["child"]["parent_id"] == "a trace root" == found["root"]["context"]["span_id"], found
-    assert {key: found["call"]["attributes"][key] for key in attributes} == attributes, found["call"]
+    assert found["call"]["attributes"]["llm.input_messages.1.message.content"] == "Hello", found["call"]
+    assert found["call"]["attributes"]["url.path"] == "/x", found["call"]
+    frame = await client.spans.get_spans_dataframe(project_identifier="async spans")
+    row = frame.loc["another call"]
+    assert {key: row[f"attributes.{key}"] for key in attributes} == attributes, dict(row)
+    assert str(row["attributes.llm.input_messages"]) == str(messages), row["attributes.llm.input_messages"]
     assert [one["name"] for one in await read_until(1, span_kind="LLM")] == ["call"]
     assert len(await client.spans.get_spans(project_identifier="async spans", limit=1)) == 1
     later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)

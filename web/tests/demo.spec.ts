@@ -83,3 +83,24 @@ test("the project has traces and a monitor", async () => {
   await open("/s/default/projects/support-agent/monitors");
   await expect(page.getByText("slow responses")).toBeVisible();
 });
+
+test("the proposed fix was replayed on the base and on the branch, and people's labels calibrate an evaluator", async () => {
+  const reviews = await (await page.request.get(`${server.url}/v1/reviews?kind=branch`)).json();
+  const artifact = reviews.data[0].artifact.id;
+  await expect(async () => {
+    const replay = await (await page.request.get(`${server.url}/v1/reviews/${artifact}/replay`)).json();
+    expect(replay.data?.state, JSON.stringify(replay)).toBe("done");
+  }).toPass({ timeout: 120_000 });
+  await open(`/s/default/inbox/${artifact}?tab=overview`, "verified_fix");
+  await expect(page.getByRole("heading", { name: "Verified fix" }).first()).toBeVisible();
+  await expect(page.getByText(/base \d+\/\d+ fail → branch \d+\/\d+ pass/).first()).toBeVisible();
+  await expect(page.getByText("replay: fixed").first()).toBeVisible();
+  await open("/s/default/queues", "queues");
+  await page.getByRole("link", { name: "tickets" }).click();
+  await expect(page.getByRole("button", { name: /Save and next/ })).toBeVisible();
+  const evaluators = await (await page.request.get(`${server.url}/v1/evaluators?space=default`)).json();
+  const helps = evaluators.data.find((one: { name: string }) => one.name === "helps-the-customer");
+  await open(`/s/default/evaluators/${helps.id}?tab=calibration`, "calibration");
+  await expect(page.getByText("Disagreements first")).toBeVisible();
+  await expect(page.getByRole("row").filter({ hasText: "fail" }).first()).toBeVisible();
+});

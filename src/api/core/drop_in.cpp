@@ -23,9 +23,10 @@ constexpr std::string_view otlp_paths[] = {"/v1/traces", "/v1/logs", "/v1/metric
 constexpr std::string_view langsmith_paths[] = {"/info", "/runs", "/feedback", "/sessions"};
 constexpr std::string_view langsmith_prefix = "/api/v1";
 
-constexpr std::array<std::string_view, 9> headers{"authorization", "x-api-key",         "api_key",
-                                                  "api-key",       "wandb-api-key",     "x-project-name",
-                                                  "projectname",   "langsmith-project", "project_id"};
+constexpr std::array<std::string_view, 11> headers{
+    "authorization",        "x-api-key",   "api_key",           "api-key",    "wandb-api-key",
+    "x-project-name",       "projectname", "langsmith-project", "project_id", "x-langfuse-public-key",
+    "x_langfuse_public_key"};
 
 bool contains(auto&& list, std::string_view text) {
     return std::find(std::begin(list), std::end(list), text) != std::end(list);
@@ -92,8 +93,11 @@ std::string sender_key(const net::RequestHead& head) {
 std::string_view project_header(const net::RequestHead& head) {
     for (const char* name : {"X-Project-Name", "Langsmith-Project", "projectName"})
         if (const auto value = trim(head.header(name)); !value.empty()) return value;
-    const std::string_view of_weave = trim(head.header("project_id"));
-    return of_weave.substr(of_weave.rfind('/') + 1);
+    if (const std::string_view of_weave = trim(head.header("project_id")); !of_weave.empty())
+        return of_weave.substr(of_weave.rfind('/') + 1);
+    for (const char* name : {"x-langfuse-public-key", "x_langfuse_public_key"})
+        if (const auto value = trim(head.header(name)); !value.empty() && !value.starts_with("pk-lf-")) return value;
+    return {};
 }
 
 std::span<const std::string_view> sender_headers() {

@@ -24,7 +24,7 @@ bool is_sender_path(std::string_view path);
 std::string sender_key(const net::RequestHead& head);
 
 // The project that a header names: x-project-name, Langsmith-Project, projectName (Opik), project_id (Weave: the part
-// after "entity/"). Empty when none does.
+// after "entity/"), the public key of Langfuse unless it is one that Langfuse made. Empty when none does.
 std::string_view project_header(const net::RequestHead& head);
 
 // The headers that sender_key and project_header read, for protocols that pass headers on.

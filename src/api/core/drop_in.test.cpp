@@ -73,5 +73,9 @@ TEST_CASE("a project is read from the headers of each SDK") {
     CHECK(project({{"projectName", "shop"}}) == "shop");
     CHECK(project({{"project_id", "team/shop"}}) == "shop");
     CHECK(project({{"project_id", "shop"}}) == "shop");
+    CHECK(project({{"x-langfuse-public-key", "shop"}}) == "shop");
+    CHECK(project({{"x_langfuse_public_key", " shop "}}) == "shop");
+    CHECK(project({{"x-langfuse-public-key", "pk-lf-0123"}}).empty());
+    CHECK(project({{"x-langfuse-public-key", "other"}, {"x-project-name", "shop"}}) == "shop");
     CHECK(project({{"space_id", "U3BhY2U6MQ=="}, {"x-mlflow-experiment-id", "0"}}).empty());
 }

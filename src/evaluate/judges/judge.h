@@ -7,6 +7,7 @@
 //   const JudgeOutcome outcome = judges.judge(request);   // outcome.verdict, or outcome.error and outcome.reason
 #pragma once
 
+#include "access/access.h"
 #include "base/mutex.h"
 #include "evaluate/evaluators/code_runner.h"
 #include "evaluate/evaluators/evaluator_version.h"

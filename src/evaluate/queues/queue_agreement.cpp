@@ -39,9 +39,9 @@ Result<QueueAgreement> Queues::agreement(const Caller& caller, const Queue& queu
     }
     for (const auto& row : TRY(m_database.query(
              "SELECT user_id, MAX(user_name), SUM(CASE WHEN state = 'done' THEN 1 ELSE 0 END), SUM(CASE WHEN state = "
-             "'skipped' THEN 1 ELSE 0 END), SUM(CASE WHEN state = 'done' THEN ms_spent ELSE 0 END), MAX(updated_at) "
-             "FROM "
-             "queue_reviews WHERE queue_id = ? AND state <> 'reserved' GROUP BY user_id ORDER BY 3 DESC, 1 LIMIT 1000",
+             "'skipped' THEN 1 ELSE 0 END), CAST(SUM(CASE WHEN state = 'done' THEN ms_spent ELSE 0 END) AS "
+             "BIGINT), MAX(updated_at) FROM queue_reviews WHERE queue_id = ? AND state <> 'reserved' GROUP BY user_id "
+             "ORDER BY 3 DESC, 1 LIMIT 1000",
              queue.id)))
         result.people.push_back(
             {row.text(0), row.text(1), row.integer(2), row.integer(3), row.integer(4), row.optional_time(5)});

@@ -141,7 +141,7 @@ std::optional<CorrectedRate> corrected_rate(double rate, int64_t count, const La
 
 std::optional<double> rogan_gladen(double rate, double recognised_passes, double recognised_failures) {
     const double information = recognised_passes + recognised_failures - 1;
-    if (information <= 0.1) return std::nullopt;
+    if (information <= 0.1 + 1e-12) return std::nullopt;
     return std::clamp((rate + recognised_failures - 1) / information, 0.0, 1.0);
 }
 

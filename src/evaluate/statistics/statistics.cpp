@@ -13,7 +13,7 @@ namespace hone::evaluate {
 namespace {
 
 // z of 97.5 % plus z of 80 %.
-constexpr double detection = 1.959963985 + 0.8416212336;
+constexpr double detection_z = 1.959963985 + 0.8416212336;
 
 // xoshiro256++, seeded by splitmix64: the same numbers on every machine.
 class Random {
@@ -260,11 +260,11 @@ double pass_all(int64_t runs, int64_t passes, int64_t k) {
 
 int64_t pairs_needed(double variance, double difference) {
     if (difference == 0) return INT64_MAX;
-    return static_cast<int64_t>(std::ceil(detection * detection * variance / (difference * difference)));
+    return static_cast<int64_t>(std::ceil(detection_z * detection_z * variance / (difference * difference)));
 }
 
 double smallest_difference(double variance, int64_t pairs) {
-    return pairs <= 0 ? 1 : detection * std::sqrt(variance / static_cast<double>(pairs));
+    return pairs <= 0 ? 1 : detection_z * std::sqrt(variance / static_cast<double>(pairs));
 }
 
 } // namespace hone::evaluate

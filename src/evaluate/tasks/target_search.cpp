@@ -13,6 +13,7 @@ namespace hone::evaluate {
 namespace {
 
 constexpr Duration count_interval = std::chrono::seconds(30);
+constexpr Duration longest_turn = std::chrono::seconds(3); // of a backfill
 constexpr std::string_view queue_is_full = "its queue is full: new targets wait until jobs end";
 
 } // namespace
@@ -132,6 +133,23 @@ Result<int64_t> TargetSearch::search_past(const Backfill& backfill) {
     });
 }
 
+// Several pages, for a time that leaves room for new targets.
+Result<int64_t> TargetSearch::search_pages(Backfill backfill) {
+    const Duration until = m_clock.steady() + longest_turn;
+    int64_t made = 0;
+    while (backfill.state == BackfillState::searching && backfill.queued < backfill.most_targets) {
+        const int64_t before = backfill.cursor_at;
+        const std::string before_id = backfill.cursor_id;
+        made += TRY(search_past(backfill));
+        const auto rows = TRY(m_database.query(std::string(select_backfill) + " WHERE id = ?", backfill.id));
+        if (rows.empty()) break;
+        backfill = backfill_of(rows.front());
+        const bool is_stuck = backfill.cursor_at == before && backfill.cursor_id == before_id; // its queue is full
+        if (is_stuck || m_clock.steady() >= until) break;
+    }
+    return made;
+}
+
 Result<int64_t> TargetSearch::step() {
     if (m_telemetry == nullptr) return int64_t{0};
     const Time now = m_clock.now();
@@ -168,7 +186,7 @@ Result<int64_t> TargetSearch::step() {
             "UPDATE eval_backfills SET next_at = ? WHERE id = ? AND state = 'searching' AND next_at <= ?",
             now + cadence, backfill.id, now));
         if (claimed == 0) continue;
-        const auto searched = search_past(backfill);
+        const auto searched = search_pages(backfill);
         if (searched.ok())
             made += searched.value();
         else if (searched.error().code != Code::conflict)

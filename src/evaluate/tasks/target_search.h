@@ -40,6 +40,7 @@ private:
     };
 
     Result<int64_t> search(const EvalTask& task);
+    Result<int64_t> search_pages(Backfill backfill);
     Result<int64_t> search_past(const Backfill& backfill);
     Result<> count(const EvalTask& task, const telemetry::ReadyTargets& ready);
     bool has_nothing_new(const EvalTask& task);

@@ -108,19 +108,47 @@ CheckLine check_engine(const config::Config& config) {
     return {"span engine", "ok", library.value(), ""};
 }
 
-// Queries the server of this data directory, when one runs, whether it can store what it accepts.
-std::optional<CheckLine> check_spans(const std::string& data_dir) {
+// Where the server of this data directory listens; empty when none runs.
+std::string running_server(const std::string& data_dir) {
     const auto text = read_file(data_dir + "/addresses.json", 1 << 16);
     const auto addresses = text.ok() ? json::parse(text.value()) : Result<json::Value>(text.error());
-    if (!addresses.ok() || !addresses.value().is_object()) return std::nullopt;
+    if (!addresses.ok() || !addresses.value().is_object()) return {};
     const json::Object& found = addresses.value().as_object();
     const auto* url = found.if_contains("http_local") ? found.if_contains("http_local") : found.if_contains("http");
-    if (url == nullptr || !url->is_string()) return std::nullopt;
+    return url == nullptr || !url->is_string() ? "" : std::string(url->as_string());
+}
+
+Result<net::ClientResponse> ask_server(const std::string& url, const char* path) {
     net::ClientRequest request;
-    request.url = std::string(url->as_string()) + "/readyz";
+    request.url = url + path;
     request.total_timeout = std::chrono::seconds(10);
-    net::HttpClient client;
-    const auto answer = client.send(request);
+    return net::HttpClient().send(request);
+}
+
+// How the parts of spans are merged: each insert makes one, and a query opens every part of its days.
+std::optional<CheckLine> check_parts(const std::string& url) {
+    const auto answer = ask_server(url, "/metrics");
+    if (!answer.ok() || answer.value().status != 200) return std::nullopt;
+    const auto number = [&](const std::string& name) -> double {
+        for (const std::string_view line : split(answer.value().body, '\n'))
+            if (line.starts_with(name + " "))
+                return std::strtod(std::string(line.substr(name.size())).c_str(), nullptr);
+        return 0;
+    };
+    const double parts = number("hone_span_parts"), most = number("hone_span_parts_most_in_a_day");
+    const double oldest = number("hone_span_parts_unmerged_oldest_seconds");
+    constexpr double too_many = 300, too_old = 7200; // a day without new spans is merged after an hour
+    const bool is_behind = most > too_many || oldest > too_old;
+    return CheckLine{"span parts", is_behind ? "warning" : "ok",
+                     fmt::format("{:.0f}, at most {:.0f} of one day; the oldest unmerged one is {:.0f} min old", parts,
+                                 most, oldest / 60),
+                     is_behind ? "merges are behind: queries get slower; give the machine more CPU, or sample traces"
+                               : ""};
+}
+
+// Queries the server of this data directory, when one runs, whether it can store what it accepts.
+std::optional<CheckLine> check_spans(const std::string& url) {
+    const auto answer = ask_server(url, "/readyz");
     if (!answer.ok())
         return CheckLine{"running server", "warning", answer.error().message,
                          "addresses.json names a server that does not respond: see its log, or start it again"};
@@ -128,7 +156,7 @@ std::optional<CheckLine> check_spans(const std::string& data_dir) {
     const std::string_view rest = std::string_view(body).substr(body.starts_with("ready\nwarning: ") ? 15 : 0);
     const size_t end = rest.find('\n');
     if (answer.value().status == 200 && rest == "ready\n")
-        return CheckLine{"running server", "ok", std::string(url->as_string()) + " is ready and stores spans", ""};
+        return CheckLine{"running server", "ok", url + " is ready and stores spans", ""};
     return CheckLine{"running server", answer.value().status == 200 ? "warning" : "missing",
                      std::string(rest.substr(0, end)),
                      std::string(trim(end == rest.npos ? std::string_view() : rest.substr(end)))};
@@ -240,7 +268,10 @@ int check_main(int argc, char** argv) {
                                  check_tls(config),
                                  check_descriptors()};
     if (const auto proxies = check_proxies(config)) lines.push_back(*proxies);
-    if (const auto spans = check_spans(config.data_dir)) lines.push_back(*spans);
+    if (const std::string url = running_server(config.data_dir); !url.empty()) {
+        if (const auto spans = check_spans(url)) lines.push_back(*spans);
+        if (const auto parts = check_parts(url)) lines.push_back(*parts);
+    }
     // Sandboxes are not needed to serve: what they lack is a warning here, and a refusal where one is started.
     for (auto& line : sandbox::check("", config.data_dir))
         lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,

@@ -3,7 +3,6 @@
 ALTER TABLE runs ADD COLUMN workspace_removed_at BIGINT;
 ALTER TABLE runs ADD COLUMN kept_by TEXT; -- name of the person who keeps it from expiry
 ALTER TABLE artifacts ADD COLUMN kept_by TEXT;
-CREATE INDEX runs_by_end ON runs(ended_at);
 
 -- From before anything of a run is on disk until nothing of it is: the row outlives the run, which can go with its
 -- project or its space. So there is no foreign key.

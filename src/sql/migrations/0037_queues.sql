@@ -65,7 +65,7 @@ CREATE TABLE queue_evals (
     queue_id TEXT NOT NULL,
     name TEXT NOT NULL,                  -- of the config when it was labelled
     label TEXT NOT NULL,
-    score DOUBLE PRECISION,
+    score DOUBLE,
     explanation TEXT NOT NULL,
     withdrawn BIGINT NOT NULL,           -- 1: undone; its eval is deleted
     published BIGINT NOT NULL,           -- 1: the span store has it
@@ -109,7 +109,7 @@ CREATE TABLE calibration_items (
     target_id TEXT NOT NULL,
     trace_id TEXT NOT NULL,
     human TEXT NOT NULL,                 -- label by majority
-    human_score DOUBLE PRECISION,
+    human_score DOUBLE,
     raters BIGINT NOT NULL,
     is_held_out BIGINT NOT NULL,
     verdicts TEXT NOT NULL,              -- JSON: one per repetition; null: none

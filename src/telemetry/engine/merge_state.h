@@ -12,6 +12,7 @@ struct MergeState {
     int64_t most_parts_a_day = 0; // of these, in the day that has the most
     int64_t merges = 0;           // that run
     int64_t replaced_bytes = 0;   // on disk, of parts that merges have replaced
+    int64_t merging_bytes = 0;    // that running merges of all tables will still write, at most
     double oldest_unmerged_seconds = 0;
 };
 

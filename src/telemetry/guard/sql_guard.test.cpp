@@ -4,7 +4,7 @@
 
 #include "telemetry/guard/sql_text.h"
 #include "telemetry/guard/sql_tree.h"
-#include "telemetry/query/retention.h"
+#include "telemetry/retention/retention.h"
 #include "telemetry/store_fixture.h"
 
 #include <doctest/doctest.h>

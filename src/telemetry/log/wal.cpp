@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -24,6 +26,13 @@ std::string segment_name(uint64_t first) {
     char name[32];
     std::snprintf(name, sizeof name, "%020llu.wal", static_cast<unsigned long long>(first));
     return name;
+}
+
+DiskSpace disk_space(const std::string& directory) {
+    struct statvfs status {};
+    if (::statvfs(directory.c_str(), &status) != 0) return {};
+    const auto block = static_cast<int64_t>(status.f_frsize);
+    return {static_cast<int64_t>(status.f_bavail) * block, static_cast<int64_t>(status.f_blocks) * block};
 }
 
 // A whole file as bytes, without reading it into memory.
@@ -77,9 +86,15 @@ Result<> write_vector(int file, std::vector<iovec> pieces, off_t offset) {
 
 } // namespace
 
+int64_t kept_free(int64_t total, int64_t merging) {
+    constexpr int64_t most = 1 << 30;
+    return std::min(most, total / 20) + std::max<int64_t>(0, merging);
+}
+
 Result<std::unique_ptr<Wal>> Wal::open(WalOptions options, uint64_t from) {
     TRY(make_directories(options.directory));
     if (!options.sync) options.sync = ::fdatasync;
+    if (!options.disk) options.disk = [directory = options.directory] { return disk_space(directory); };
     std::unique_ptr<Wal> wal(new Wal(std::move(options)));
     TRY(wal->recover(std::max<uint64_t>(from, 1)));
     wal->m_committer = std::jthread([raw = wal.get()](std::stop_token stop) { raw->commit_loop(stop); });
@@ -230,8 +245,30 @@ void Wal::shrink() {
     m_file_bytes = bytes;
 }
 
+void Wal::set_merging(int64_t bytes) {
+    m_merging = bytes;
+    m_disk_due = 0;
+}
+
+// Once a second the disk is read.
+Result<> Wal::check_disk() {
+    constexpr int64_t every = 1'000'000'000;
+    const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+    int64_t due = m_disk_due.load();
+    if (now >= due && m_disk_due.compare_exchange_strong(due, now + every)) {
+        const DiskSpace space = m_options.disk();
+        m_disk_short = space.total == 0 ? 0 : std::max<int64_t>(0, kept_free(space.total, m_merging) - space.free);
+    }
+    const int64_t missing = m_disk_short.load();
+    if (missing == 0) return {};
+    return unavailable(fmt::format(
+        "the disk of the span store is almost full: free {} MB, or shorten the retention; until then spans are refused",
+        missing / 1'000'000 + 1));
+}
+
 Result<uint64_t> Wal::append(std::string_view payload) {
     if (payload.size() > wal_payload_limit) return too_large("the request is too large for the write-ahead log");
+    TRY(check_disk());
     Waiting waiting;
     waiting.payload = payload;
     Lock lock(m_mutex);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "telemetry/log/wal_segment.h"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -20,6 +21,15 @@
 #include <vector>
 
 namespace hone::telemetry {
+
+struct DiskSpace {
+    int64_t free = 0;
+    int64_t total = 0; // 0: unknown
+};
+
+// How much of a disk stays free for what is acknowledged already and for `merging` bytes that merges will write: a
+// merge writes a part before it removes those that it replaces.
+int64_t kept_free(int64_t total, int64_t merging);
 
 struct WalOptions {
     std::string directory;
@@ -31,6 +41,7 @@ struct WalOptions {
     size_t commit_bytes = 4 << 20;        // commit immediately when this much waits
     Duration commit_interval{20'000'000}; // the longest that a commit waits for further callers
     std::function<int(int)> sync;         // for tests that let it fail; fdatasync unless set
+    std::function<DiskSpace()> disk;      // for tests; that of the directory unless set
 };
 
 struct WalStats {
@@ -48,7 +59,8 @@ public:
     static Result<std::unique_ptr<Wal>> open(WalOptions options, uint64_t from);
     ~Wal();
 
-    // Durable when it returns a sequence number. busy: over a cap, try later. unavailable: the disk refused it.
+    // Durable when it returns a sequence number. busy: over a cap, try later. unavailable: the disk refused it, or has
+    // little space left.
     Result<uint64_t> append(std::string_view payload);
 
     struct Frame {
@@ -66,6 +78,9 @@ public:
     bool wait(uint64_t from, Duration most, std::stop_token stop);
     // Deletes segments that hold only frames below `upto`.
     Result<> release(uint64_t upto);
+
+    // What merges of the engine, on the same disk, will write. Any thread.
+    void set_merging(int64_t bytes);
 
     WalStats stats() const;
     // Of the frames from `from` on, as they lie on the disk. Any thread.
@@ -90,6 +105,7 @@ private:
     };
 
     explicit Wal(WalOptions options) : m_options(std::move(options)) {}
+    Result<> check_disk();
     Result<> recover(uint64_t from);
     Result<> recover_segment(const std::string& path, bool last, uint64_t from) REQUIRES_LOCK(m_mutex);
     Result<> start_segment(uint64_t first);
@@ -103,6 +119,9 @@ private:
     void commit(std::vector<Waiting*> group);
 
     WalOptions m_options;
+    std::atomic<int64_t> m_merging{0};
+    std::atomic<int64_t> m_disk_due{0};   // when the disk is read again, by the steady clock
+    std::atomic<int64_t> m_disk_short{0}; // bytes that it has too few
     mutable Mutex m_mutex;
     Condition m_work;    // something waits for the committer
     Condition m_durable; // a commit is over

@@ -232,6 +232,33 @@ TEST_CASE("a failing sync acknowledges nothing, and the log continues when the d
     CHECK(payloads(*wal) == std::vector<std::string>{"before", "after"});
 }
 
+TEST_CASE("a disk that is almost full refuses before it is full, and keeps space for merges") {
+    constexpr int64_t gigabyte = 1 << 30;
+    CHECK(kept_free(100 * gigabyte, 0) == gigabyte);
+    CHECK(kept_free(gigabyte, 0) == gigabyte / 20);
+    CHECK(kept_free(100 * gigabyte, 5 * gigabyte) == 6 * gigabyte);
+    const TemporaryDirectory directory;
+    WalOptions options = options_in(directory);
+    DiskSpace space{2 * gigabyte, 100 * gigabyte};
+    options.disk = [&] { return space; };
+    const auto wal = open_wal(options);
+    CHECK(wal->append("first").ok());
+    wal->set_merging(3 * gigabyte);
+    const auto refused = wal->append("second");
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().code == Code::unavailable);
+    CHECK(refused.error().message.find("free 2148 MB") != std::string::npos);
+    wal->set_merging(0);
+    CHECK(wal->append("third").ok());
+    space.free = gigabyte / 2;
+    wal->set_merging(0); // the disk is read again
+    CHECK(wal->append("fourth").error().code == Code::unavailable);
+    space = {}; // a disk that does not say
+    wal->set_merging(0);
+    CHECK(wal->append("fifth").ok());
+    CHECK(payloads(*wal) == std::vector<std::string>{"first", "third", "fifth"});
+}
+
 TEST_CASE("a full disk refuses, keeps what was acknowledged and recovers") {
     TemporaryDirectory directory;
     const WalOptions options = options_in(directory);

@@ -290,7 +290,7 @@ ClickHouseQuery add_to_history(const SelectedEvals& selected, int64_t now_ns) {
         "{eval_identifier:String}, " +
         id_sql() + ", {eval_kind:String}, if(is_match, {eval_label:String}, {eval_other_label:String}), if(is_match, " +
         score_sql(eval.score) + ", " + score_sql(selected.other ? selected.other->second : std::nullopt) +
-        "), {eval_explanation:String}, {eval_metadata:String}, {eval_now:Int64}, {eval_now:Int64}, 0, "
+        "), {eval_explanation:String}, {eval_metadata:String}, 0, {eval_now:Int64}, {eval_now:Int64}, 0, 0, '', 1, "
         "{eval_version:UInt64} FROM (" +
         selected.spans.sql + ") WHERE " + (selected.other ? "1" : "is_match") +
         " AND toString(span_id) NOT IN (SELECT target_id FROM hone.eval_history" + std::string(made_by_writer) +

@@ -85,14 +85,41 @@ json::Value value_in(const json::Value& tree, std::string_view key) {
     return *at;
 }
 
+// Objects that are one value: people choose their keys.
+bool is_one_value(const std::string& prefix) {
+    return prefix.ends_with("metadata") || prefix.ends_with("prompt_template.variables") ||
+           prefix.ends_with("tool.parameters");
+}
+
 void flatten(const json::Value& value, const std::string& prefix, json::Object& out) {
-    if (!value.is_object() || value.get_object().empty() || prefix.ends_with("metadata")) {
+    if (!value.is_object() || value.get_object().empty() || is_one_value(prefix)) {
         if (!prefix.empty()) out[prefix] = value;
         return;
     }
     for (const auto& entry : value.get_object())
         flatten(entry.value(), prefix.empty() ? std::string(entry.key()) : prefix + "." + std::string(entry.key()),
                 out);
+}
+
+// Whether a column is made of each field below this name of OpenInference. Objects below other names are one column.
+bool is_namespace(std::string_view name) {
+    constexpr std::string_view names[] = {"agent",   "decision",      "embedding", "graph",  "input",
+                                          "llm",     "openinference", "output",    "prompt", "retrieval",
+                                          "session", "tag",           "tool",      "trace",  "user"};
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// Objects in lists have one level, with dots in their keys: [{"message.role": …}].
+json::Value with_flat_items(const json::Value& value) {
+    if (!value.is_array()) return value;
+    json::Array items;
+    for (const json::Value& item : value.get_array()) {
+        json::Object flat;
+        if (item.is_object()) flatten(item, "", flat);
+        for (auto& entry : flat) entry.value() = with_flat_items(entry.value());
+        items.push_back(item.is_object() ? json::Value(std::move(flat)) : with_flat_items(item));
+    }
+    return items;
 }
 
 // A span as the query sees it.
@@ -118,7 +145,15 @@ public:
         for (const std::string_view own : own_columns) row[own] = m_span.at(own);
         row[span_id_column] = at(span_id_column);
         row["context.trace_id"] = at("context.trace_id");
-        flatten(m_attributes, "attributes", row);
+        for (const auto& entry : m_attributes.get_object()) {
+            json::Object columns;
+            const std::string name = "attributes." + std::string(entry.key());
+            if (is_namespace(entry.key()))
+                flatten(entry.value(), name, columns);
+            else
+                columns[name] = entry.value();
+            for (const auto& column : columns) row[column.key()] = with_flat_items(column.value());
+        }
         return row;
     }
 

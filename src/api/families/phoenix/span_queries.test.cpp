@@ -149,4 +149,18 @@ TEST_CASE("without a selection a table has every field") {
     CHECK(table("{}", {}).at("data").get_array().empty());
 }
 
+TEST_CASE("without a selection objects of one's own are one value, and the items of lists have one level") {
+    const auto frame = table("{}", {a_span("span a", {{"url", json::Object{{"full", "https://x"}, {"path", "/x"}}},
+                                                      {"mine.count", 3},
+                                                      {"llm.prompt_template.variables", R"({"who":{"name":"Ada"}})"},
+                                                      {"llm.input_messages.0.message.role", "user"},
+                                                      {"llm.input_messages.0.message.content", "Hi"}})});
+    const auto& row = frame.at("data").get_array()[0].get_object();
+    CHECK(json::print(row.at("11_attributes.url")) == R"({"full":"https://x","path":"/x"})");
+    CHECK(json::print(row.at("12_attributes.mine")) == R"({"count":3})");
+    CHECK(json::print(row.at("13_attributes.llm.prompt_template.variables")) == R"({"who":{"name":"Ada"}})");
+    CHECK(json::print(row.at("14_attributes.llm.input_messages")) ==
+          R"([{"message.role":"user","message.content":"Hi"}])");
+}
+
 } // namespace hone::api

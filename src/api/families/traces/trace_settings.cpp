@@ -4,7 +4,7 @@
 #include "api/core/shapes.h"
 #include "evaluate/evaluate.h"
 #include "signal/signal.h"
-#include "telemetry/query/kept_traces.h"
+#include "telemetry/retention/kept_traces.h"
 #include "telemetry/spans.h"
 
 namespace hone::api {

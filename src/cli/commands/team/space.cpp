@@ -136,7 +136,7 @@ Result<json::Value> policy_value(const std::string& text, PolicyValue kind) {
     return internal("not reached");
 }
 
-Result<> show_storage(Context& context) {
+Result<> show_space_storage(Context& context) {
     return show_list(context, "/v1/storage/spaces", {},
                      {{.title = "space", .field = "space_name", .absent = "(none)"},
                       {.title = "total", .field = "total_bytes", .kind = Kind::bytes},
@@ -233,7 +233,7 @@ std::vector<Command> space_commands() {
          .summary = "Show the disk that each space uses. For owners of the installation.",
          .details = "The row without a space is what belongs to none: database, span log, images, harnesses.",
          .lists = true,
-         .run = show_storage},
+         .run = show_space_storage},
         {.path = "space delete",
          .summary = "Delete a space and everything in it.",
          .arguments = {space_argument},

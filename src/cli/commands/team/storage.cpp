@@ -28,7 +28,7 @@ Columns collection_columns() {
     };
 }
 
-Result<> show_storage(Context& context) {
+Result<> show_kinds(Context& context) {
     const json::Value storage = TRY(context.remote.get("/v1/storage"));
     if (context.json()) {
         print_json(context, storage);
@@ -59,7 +59,7 @@ std::vector<Command> storage_commands() {
          .summary = "Show what the server keeps on its disk, by kind, with its limits.",
          .details = "The settings keep_runs, keep_workspaces, keep_layers, keep_images, keep_quarantines, keep_mirrors "
                     "and keep_artifacts of the server are the limits.",
-         .run = show_storage},
+         .run = show_kinds},
         {.path = "storage history",
          .summary = "List what the server removed by itself, newest first.",
          .lists = true,

@@ -9,8 +9,9 @@ import { Icon } from "../../parts/icon";
 import { Empty, ErrorNote } from "../../parts/state";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
+import { type Choices, choices_of, evals_of } from "./choices";
 import { TargetContext } from "./context";
-import { type Choices, choices_of, evals_of, queue_route, queues_changed } from "./data";
+import { queue_route, queues_changed } from "./data";
 
 const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 

@@ -1,4 +1,4 @@
-#include "telemetry/query/kept_traces.h"
+#include "telemetry/retention/kept_traces.h"
 
 #include "telemetry/span/binary.h"
 

@@ -1,5 +1,5 @@
 // Files of sessions: give one to a session, browse and download the workspace.
-#include "cli/commands/loop/session_files.h"
+#include "cli/commands/sessions/session_files.h"
 #include "cli/remote/download.h"
 #include "cli/remote/progress.h"
 #include "cli/remote/view.h"
@@ -18,7 +18,7 @@ std::string files_path(const Context& context, const std::string& rest = {}) {
     return rest.empty() ? path_of("/v1/runs", {id, "files"}) : path_of("/v1/runs", {id, "files", rest});
 }
 
-Result<> upload_file(Context& context) {
+Result<> upload_to_session(Context& context) {
     const json::Value run = TRY(context.remote.get(path_of("/v1/runs", {context.value_or_empty("SESSION")})));
     const json::Value upload = TRY(upload_for_session(context, context.value_or_empty("FILE"),
                                                       context.value_or_empty("PATH"), text_of(run, "space_id")));
@@ -28,7 +28,7 @@ Result<> upload_file(Context& context) {
     return show_done(context, upload, "Uploaded to /workspace/" + text_of(upload, "path") + ".");
 }
 
-Result<> list_files(Context& context) {
+Result<> list_session_files(Context& context) {
     const Items files = TRY(context.remote.list_whole(files_path(context), {{"path", context.value_or_empty("PATH")}}));
     return show_rows(context, files.items,
                      {{.title = "name", .field = "name"},
@@ -38,7 +38,7 @@ Result<> list_files(Context& context) {
                      "This folder is empty.");
 }
 
-Result<> download_files(Context& context) {
+Result<> download_session_files(Context& context) {
     const std::string path = context.value_or_empty("PATH");
     const bool whole = context.parsed.has("--folder") || path.empty();
     std::string name = path.substr(path.rfind('/') + 1);
@@ -80,11 +80,11 @@ std::vector<Command> session_file_commands() {
          .arguments = {files_argument,
                        {.name = "FILE", .doc = "File to upload; - is standard input."},
                        {.name = "PATH", .doc = "Path in the workspace. Default: the file's name.", .optional = true}},
-         .run = upload_file},
+         .run = upload_to_session},
         {.path = "session files",
          .summary = "List the files of a session's workspace, while it lives and after its end.",
          .arguments = {files_argument, {.name = "PATH", .doc = "Folder of the workspace.", .optional = true}},
-         .run = list_files},
+         .run = list_session_files},
         {.path = "session download",
          .summary = "Download a file of a session's workspace, or a folder as a tar file.",
          .arguments = {files_argument,
@@ -96,7 +96,7 @@ std::vector<Command> session_file_commands() {
                       .value = "FILE",
                       .doc = "File to write; - is standard output. Default: the name in the workspace.",
                       .short_name = "-o"}},
-         .run = download_files},
+         .run = download_session_files},
     };
 }
 

@@ -1,8 +1,8 @@
-#include "telemetry/query/retention.h"
+#include "telemetry/retention/retention.h"
 
 #include "telemetry/engine/project_views.h"
 #include "telemetry/query/filter.h"
-#include "telemetry/query/kept_traces.h"
+#include "telemetry/retention/kept_traces.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>

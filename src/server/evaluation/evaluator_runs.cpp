@@ -1,4 +1,4 @@
-#include "server/adapters/evaluator_runs.h"
+#include "server/evaluation/evaluator_runs.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "server/adapters/judge_access.h"
+#include "server/evaluation/judge_access.h"
 
 #include "crypto/crypto.h"
 

@@ -1,4 +1,4 @@
-#include "cli/commands/loop/agent_pack.h"
+#include "cli/commands/skills/agent_pack.h"
 
 #include "json/json.h"
 

@@ -1,4 +1,4 @@
-#include "server/adapters/task_sources.h"
+#include "server/evaluation/task_sources.h"
 
 #include "base/id.h"
 #include "base/text.h"

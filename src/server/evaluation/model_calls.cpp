@@ -1,4 +1,4 @@
-#include "server/adapters/model_calls.h"
+#include "server/evaluation/model_calls.h"
 
 #include "base/log.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 
 #include "evaluate/judges/judge.h"
 #include "secret/vault.h"
-#include "server/adapters/task_sources.h"
+#include "server/evaluation/task_sources.h"
 
 namespace hone::server {
 

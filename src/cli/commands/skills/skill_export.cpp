@@ -1,7 +1,7 @@
-#include "cli/commands/loop/skill_export.h"
+#include "cli/commands/skills/skill_export.h"
 
 #include "base/file.h"
-#include "cli/commands/loop/agent_pack.h"
+#include "cli/commands/skills/agent_pack.h"
 #include "cli/remote/view.h"
 #include "cli/toolkit/scope.h"
 

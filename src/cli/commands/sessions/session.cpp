@@ -1,7 +1,7 @@
 // Sessions: workers that a person starts, watches, talks to and stops.
 #include "base/text.h"
 #include "cli/commands/loop/artifact_files.h"
-#include "cli/commands/loop/session_files.h"
+#include "cli/commands/sessions/session_files.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/amount.h"
 #include "cli/terminal/display.h"

@@ -1,4 +1,4 @@
-#include "cli/commands/loop/skill_declared.h"
+#include "cli/commands/skills/skill_declared.h"
 
 #include "base/text.h"
 #include "cli/remote/view.h"

@@ -1,6 +1,6 @@
 import { expect, test } from "@playwright/test";
 import type { QueueConfig } from "../../api_types";
-import { choices_of, evals_of } from "./data";
+import { choices_of, evals_of } from "./choices";
 
 const config = (name: string, type: QueueConfig["type"]): QueueConfig => ({
   id: `annotationconfig_${name}`,
