@@ -19,6 +19,7 @@ constexpr std::pair<Kind, Severity> severities[] = {
     {Kind::monitor_triggered, Severity::error},     {Kind::budget_spent, Severity::error},
     {Kind::automation_paused, Severity::warning},   {Kind::budget_near, Severity::warning},
     {Kind::pull_request_failed, Severity::warning}, {Kind::issue_new, Severity::warning},
+    {Kind::eval_task_paused, Severity::warning},    {Kind::evaluator_drifted, Severity::warning},
 };
 
 Severity severity_of(std::string_view kind) {
