@@ -305,7 +305,7 @@ export const routes: Route[] = [
     path: "/s/:space/queues",
     title: "Queues",
     page: evaluate("Queues"),
-    nav: { group: "main", icon: "tag", keys: "g 4" },
+    nav: { group: "main", icon: "tag", keys: "g 5" },
     permission: "queue_answer",
   },
   {
