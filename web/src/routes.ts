@@ -261,7 +261,7 @@ export const routes: Route[] = [
     path: "/s/:space/evaluators",
     title: "Evaluators",
     page: evaluate("Evaluators"),
-    nav: { group: "main", icon: "check", keys: "g 4" },
+    nav: { group: "main", icon: "check", keys: "g 5" },
     permission: "project_read",
   },
   {
