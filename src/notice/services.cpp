@@ -13,35 +13,18 @@ constexpr size_t card_lines = 40;
 
 enum class Severity { critical, error, warning, info };
 
-Severity severity_of(std::string_view kind_name) {
-    const auto kind = parse_enum<Kind>(kind_name);
-    if (!kind) return Severity::info; // a test
-    switch (*kind) {
-    case Kind::spans_late:
-    case Kind::break_glass_login:
-        return Severity::critical;
-    case Kind::monitor_triggered:
-    case Kind::budget_spent:
-        return Severity::error;
-    case Kind::automation_paused:
-    case Kind::eval_task_paused:
-    case Kind::evaluator_drifted:
-    case Kind::budget_near:
-    case Kind::pull_request_failed:
-    case Kind::issue_new:
-    case Kind::eval_task_paused:
-    case Kind::evaluator_drifted:
-        return Severity::warning;
-    case Kind::monitor_recovered:
-    case Kind::run_finished:
-    case Kind::review_waiting:
-    case Kind::spans_caught_up:
-    case Kind::pull_request_opened:
-    case Kind::pull_request_merged:
-    case Kind::pull_request_changes_requested:
-    case Kind::pull_request_changed:
-        return Severity::info;
-    }
+// Kinds that are not here are information.
+constexpr std::pair<Kind, Severity> severities[] = {
+    {Kind::spans_late, Severity::critical},         {Kind::break_glass_login, Severity::critical},
+    {Kind::monitor_triggered, Severity::error},     {Kind::budget_spent, Severity::error},
+    {Kind::automation_paused, Severity::warning},   {Kind::budget_near, Severity::warning},
+    {Kind::pull_request_failed, Severity::warning}, {Kind::issue_new, Severity::warning},
+    {Kind::eval_task_paused, Severity::warning},    {Kind::evaluator_drifted, Severity::warning},
+};
+
+Severity severity_of(std::string_view kind) {
+    for (const auto& [each, severity] : severities)
+        if (name_of(each) == kind) return severity;
     return Severity::info;
 }
 
@@ -95,7 +78,8 @@ std::string source_of(const Message& message) {
 std::string first_line(const Message& message) {
     if (message.message_template.empty()) return message.title;
     const std::string text = plain_text(message);
-    return text.substr(0, text.find('\n'));
+    const std::string line = text.substr(0, text.find('\n'));
+    return trim(line).empty() ? message.title : line; // services refuse an empty one
 }
 
 json::Object details_of(const Message& message) {

@@ -30,7 +30,7 @@ def test_home_and_search_path_are_the_same_in_a_layer_a_run_and_a_verification(b
     bench, url = bench_with(binary, stack, {"a.txt": "one\n", ".hone/setup.sh": setup + "\n"})
     check = f"test \"$({tell})\" = \"$(cat ~/told)\" && cat made/file a.txt && cat ~/told"
     id = bench.start(url, f"cd shop2; {tell}; cat ~/told; cat made/file; git status --porcelain; echo two > a.txt; "
-                          "git commit -qam two; git push 2>/dev/null; echo pushed", check, {"setup": "auto"})
+                          "git commit -qam two; git push > /dev/null 2>&1; echo pushed", check, {"setup": "auto"})
     run = bench.shop.until(id)
     assert run["state"] == "succeeded", (run, bench.shop.texts(id))
     said = bench.shop.texts(id, "message")
@@ -65,11 +65,11 @@ def test_setup_reaches_nothing_that_its_preset_does_not_open(binary, stack):
 def test_setup_leaves_no_process_and_cannot_fill_the_disk_or_the_time(binary, stack):
     leave = "(setsid sh -c 'while :; do date >> ~/ticks; sleep 0.1; done' &) ; sleep 0.5; cp ~/ticks ~/then\n"
     bench, url = bench_with(binary, stack, {".hone/setup.sh": leave})
-    id, run = over(bench, url, "sleep 1; cmp ~/ticks ~/then || wc -l ~/ticks; pgrep -f ticks || echo nobody", setup_hosts=["example.com"])
+    id, run = over(bench, url, "sleep 1; cmp ~/ticks ~/then || wc -l ~/ticks; pgrep -x sleep || echo nobody", setup_hosts=["example.com"])
     assert run["state"] == "succeeded" and bench.shop.texts(id, "message")[-1] == "nobody", bench.shop.texts(id)
-    for script, words, more in (("dd if=/dev/zero of=/home/worker/big bs=1M count=300\n", "disk", {"disk_bytes": 64 << 20}),
+    for script, words, more in (("dd if=/dev/zero of=/home/worker/big bs=1M count=300; sleep 60\n", "disk", {"disk_bytes": 64 << 20}),
                                 ("sleep 600\n", "timeout", {"init_seconds": 2}),
-                                (":(){ :|:& };: ; sleep 5; exit 9\n", "setup (.hone/setup.sh)", {"pids": 64, "init_seconds": 20})):
+                                ("bomb() { bomb | bomb & }; bomb; sleep 5; exit 9\n", "setup (.hone/setup.sh)", {"pids": 64, "init_seconds": 20})):
         (bench.scratch / "shop2/.hone/setup.sh").write_text(script)
         bench.change("shop2")
         id, run = over(bench, url, **more)
@@ -98,7 +98,7 @@ def test_a_layer_is_read_by_its_own_repository_and_space_only(binary, stack):
 
 def test_a_branch_never_becomes_what_later_runs_begin_with(binary, stack):
     bench, url = bench_with(binary, stack, {".hone/setup.sh": "echo clean > ~/state\n", "a.txt": "a\n"})
-    poison = "cd shop2; echo 'echo poisoned > ~/state' > .hone/setup.sh; git commit -qam poison; git push 2>/dev/null; cat ~/state"
+    poison = "cd shop2; echo 'echo poisoned > ~/state' > .hone/setup.sh; git commit -qam poison; git push > /dev/null 2>&1; cat ~/state"
     id = bench.start(url, poison, "cat ~/state", {"setup": "auto"})
     assert bench.shop.until(id)["state"] == "succeeded", bench.shop.texts(id)
     artifact, revision = bench.verified(id)

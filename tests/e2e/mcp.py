@@ -116,7 +116,7 @@ def test_lists_have_cursors_and_long_texts_come_in_parts(binary, stack):
     tree, pages = every("get_trace", "spans", trace_id=f"{1:032x}", max_bytes=20_000)
     assert len({span["span_id"] for span in tree}) == len(tree) == 601 and pages > 3, (len(tree), pages)
     rows, pages = every("query_sql", sql="SELECT span_id, output FROM spans ORDER BY span_id", limit=100, max_bytes=10_000)
-    assert [row["span_id"] for row in rows] == sorted(span["span_id"] for span in spans) and pages > 7, (len(rows), pages)
+    assert [row["span_id"] for row in rows] == sorted(span["span_id"] for span in spans) and pages >= 7, (len(rows), pages)
     assert agent.tool("query_sql", project="shop", sql="SELECT 1", cursor="x")[0] is True
     assert agent.tool("query_sql", project="shop", sql="SELECT 1", cursor="99999999")[0] is True
     for number in range(3):

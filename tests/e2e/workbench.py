@@ -6,7 +6,7 @@ import tempfile
 
 import registries
 import workbench_repos
-from repos import Forge, diff_of, git, skill_for
+from repos import Forge, diff_of, git
 from runs import Shop, shell
 from server import wait_until
 
@@ -30,7 +30,6 @@ class Bench:
         given = registries.flags(**kinds)
         self.shop = Shop(binary, stack, "--egress-ca-file", str(self.forge.certificate), *given, *flags)
         self.client = self.shop.client
-        self.skill = skill_for(self.shop, self.forge)
 
     def add(self, name, write):
         """A repository on the forge, known to the server."""

@@ -14,6 +14,44 @@ export interface Advice {
   next_step: string;
 }
 
+export interface AgentDecision {
+  /** Where the browser goes now. */
+  redirect_to: string;
+}
+
+export interface AgentDefinition {
+  /** Id or name of the preset of the run. */
+  preset: string;
+  /** What the worker evaluates, and by which criteria. */
+  instructions: string;
+  output: OutputConfig;
+  /** Parts of the document by name; without one it gets all of it. */
+  mapping: Record<string, MappedArgument>;
+  /** Time of the run, 10000 to 1800000. */
+  timeout_ms: number;
+  /** Tokens of the run, 1000 to 2000000. */
+  max_tokens: number;
+}
+
+export interface AgentGrant {
+  id: string;
+  /** As the client calls itself. */
+  client_name: string;
+  space_id: string;
+  scopes: string[];
+  created_at: string;
+  /** When it last renewed its token. */
+  refreshed_at: string | null;
+}
+
+export type AnnotationConfigType = "categorical" | "continuous" | "freeform";
+
+export interface AnnotationLabel {
+  label: string;
+  /** Number that stands for the label. */
+  score: number | null;
+}
+
 export interface AnnotationResult {
   label: string | null;
   score: number | null;
@@ -51,6 +89,8 @@ export interface Artifact {
   reviewed_at: string | null;
   /** Time at which the approval took effect, for kinds that have an effect. */
   applied_at: string | null;
+  /** Name of the person who keeps it: it does not expire. */
+  kept_by: string | null;
   /** Time at which it was saved last. */
   created_at: string;
 }
@@ -154,9 +194,68 @@ export interface Automation {
   next_at: string | null;
   /** webhook: path that accepts deliveries. */
   hook_path: string | null;
-  /** webhook: secret that signs deliveries. Shown once, when it is created. */
+  /** webhook: secret that signs deliveries. Shown once, when it is created; null if the caller gave it. */
   hook_secret: string | null;
 }
+
+export interface Backfill {
+  /** Id. */
+  id: string;
+  /** Id of the task. */
+  task_id: string;
+  /** Version of the evaluator, fixed when it was started. */
+  version: number;
+  /** Filter, fixed when it was started. */
+  filter: string;
+  /** How many of a million targets are evaluated. */
+  rate_ppm: number;
+  /** Filters with rates of their own. */
+  strata: Stratum[];
+  /** Targets that began at or after this time. */
+  from: string;
+  /** Targets that began before this time. */
+  to: string;
+  /** Cap. */
+  most_targets: number;
+  state: BackfillState;
+  /** Jobs made. */
+  queued: number;
+  /** Targets that this version has evaluated before, or that have a job. */
+  known: number;
+  /** Jobs with a verdict. */
+  done: number;
+  /** Jobs that failed or were skipped. */
+  failed: number;
+  /** Jobs that wait or run. */
+  waiting: number;
+  /** Name of the user or key that started it. */
+  created_by: string;
+  /** Time of the start. */
+  created_at: string;
+  /** Time of the end. */
+  ended_at: string | null;
+}
+
+export interface BackfillEstimate {
+  /** Targets of the time. */
+  received: number;
+  /** Those that match the filter. */
+  matched: number;
+  /** Those in the sample. */
+  sampled: number;
+  /** Those that would be evaluated at most: the sample within the cap. Known verdicts cost nothing. */
+  targets: number;
+  /** Last verdicts of the evaluator that the estimate is from, at most 100. */
+  verdicts_measured: number;
+  /** Expected; null: no verdict was measured yet. */
+  tokens: number | null;
+  /** Expected; null: no verdict was measured yet. */
+  cost_micro_usd: number | null;
+  /** Expected with 4 at the same time; null: not measured yet. */
+  seconds: number | null;
+}
+
+export type BackfillState = "searching" | "running" | "done" | "cancelled";
 
 export interface BacklogView {
   /** Acknowledged spans that are not stored yet. */
@@ -201,6 +300,35 @@ export interface Branch {
   policy: ReviewPolicy;
 }
 
+export interface BranchReplay {
+  /** Artifact of the branch. */
+  artifact_id: string;
+  /** Revision that was replayed. */
+  revision: number;
+  /** How often it was started. */
+  attempt: number;
+  state: ReplayState;
+  /** Why it failed or was stopped. */
+  reason: string;
+  outcome: ReplayOutcome;
+  settings: ReplaySettings;
+  result: ReplayResult;
+  /** Dataset with the examples; empty until it is prepared. */
+  dataset_id: string;
+  /** Experiment on the base commit. */
+  base_experiment_id: string;
+  /** Experiment on the branch. */
+  branch_experiment_id: string;
+  /** Name of the person, or the policy of the preset. */
+  started_by: string;
+  /** Time of the start. */
+  created_at: string;
+  /** Time at which the experiments began. */
+  started_at: string | null;
+  /** Time at which it ended. */
+  ended_at: string | null;
+}
+
 export interface Budget {
   /** Tokens of all model calls of one run; none: no limit. */
   tokens: number | null;
@@ -208,6 +336,156 @@ export interface Budget {
   cost_micro_usd: number | null;
   /** From this percentage on, requests carry a notice to finish. */
   soft_percent: number;
+  /** Tool calls of one run; none: no limit. */
+  steps: number | null;
+  /** Turns of one session, follow-ups included; none: no limit. */
+  turns: number | null;
+}
+
+export interface Builtin {
+  /** Name. */
+  name: string;
+  kind: EvaluatorKind;
+  /** What it is written for: experiment_run, span, trace or chat_session. */
+  target: string;
+  /** What it evaluates. */
+  description: string;
+  /** The definition, as POST /v1/evaluators takes it; of llm without the model. */
+  definition: unknown;
+  /** A document with its right label; null for rules. */
+  example: BuiltinExample | null;
+}
+
+export interface BuiltinExample {
+  /** A document as the evaluator gets it. */
+  document: unknown;
+  /** Label that a good evaluator gives it. */
+  label: string;
+}
+
+export interface Calibration {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** The evaluator. */
+  evaluator_id: string;
+  /** Its version. */
+  number: number;
+  /** Its name. */
+  name: string;
+  /** Project of the targets. */
+  project_id: string;
+  target: EvalTarget;
+  /** Name of the human evals. */
+  config: string;
+  /** Verdicts per target, without the cache. */
+  repetitions: number;
+  /** Its targets are evaluated again every week. */
+  is_canary: boolean;
+  /** Of a weekly check: the calibration it repeats. */
+  canary_of: string | null;
+  state: CalibrationState;
+  /** Why it failed. */
+  reason: string;
+  result: CalibrationResult;
+  /** Of a weekly check: how the verdicts have drifted; empty: they have not. */
+  alarm: string;
+  /** Model that the verdicts name; empty: none. */
+  model: string;
+  /** Targets that people have labelled. */
+  targets: number;
+  /** Targets that are evaluated until now. */
+  evaluated: number;
+  /** Limit of its cost. */
+  cost_limit_micro_usd: number | null;
+  /** Time of the next weekly check. */
+  next_check_at: string | null;
+  /** Name of the person, or `weekly check`. */
+  started_by: string;
+  /** Time of the start. */
+  created_at: string;
+  /** Time of the end. */
+  ended_at: string | null;
+}
+
+export interface CalibrationItem {
+  /** Span id, trace id, or the chat session's name. */
+  target_id: string;
+  /** Its trace; empty for a chat session. */
+  trace_id: string;
+  /** Label of people, by majority. */
+  human: string;
+  /** Score of that label. */
+  human_score: number | null;
+  /** People who labelled it. */
+  raters: number;
+  /** Belongs to the part that is kept aside. */
+  is_held_out: boolean;
+  /** One per repetition; null: there was none. */
+  verdicts: (CalibrationVerdict | null)[];
+  /** Of the first verdict. */
+  explanation: string;
+  /** Why a verdict is missing. */
+  error: string;
+  /** Cost of all its verdicts, in billionths of a US dollar. */
+  cost_nano_usd: number;
+  /** Time of all its verdicts. */
+  duration_ms: number;
+  /** The first verdict and people agree. */
+  agrees: boolean;
+}
+
+export interface CalibrationResult {
+  /** Labels, in the order of the matrix. */
+  labels: string[];
+  /** Rows: labels of people. Columns: labels of the evaluator. */
+  matrix: number[][];
+  all: KappaView;
+  held_out: KappaView;
+  precision: RateView;
+  recall: RateView;
+  /** The failing label. */
+  failing_label: string;
+  /** Targets with two or more verdicts. */
+  repeated: number;
+  /** Of these, those whose verdicts differ. */
+  flipped: number;
+  /** Share of these; null: none was repeated. */
+  flip_rate: number | null;
+  /** Targets without a verdict, or cannot_judge. */
+  without_verdict: number;
+  /** Targets left out because people are divided evenly. */
+  disputed: number;
+  /** Krippendorff's alpha of people on these targets; null: none has two labels. */
+  human_alpha: number | null;
+  /** Targets that pass for the evaluator and for people. */
+  both_pass: number;
+  /** Only for the evaluator. */
+  only_evaluator_passes: number;
+  /** Only for people. */
+  only_people_pass: number;
+  /** For neither. */
+  both_fail: number;
+  /** Verdicts of all repetitions. */
+  verdicts: number;
+  /** Their cost in billionths of a US dollar. */
+  cost_nano_usd: number;
+  /** Cost of one verdict. */
+  mean_cost_nano_usd: number;
+  /** Time of one verdict in milliseconds. */
+  mean_ms: number;
+  /** What limits these numbers, in sentences. */
+  warnings: string[];
+}
+
+export type CalibrationState = "queued" | "running" | "done" | "failed";
+
+export interface CalibrationVerdict {
+  /** Label. */
+  label: string | null;
+  /** Score. */
+  score: number | null;
 }
 
 export type CallerKind = "guest" | "user" | "key" | "system";
@@ -327,6 +605,18 @@ export interface CodeDependencies {
 
 export type CodeLanguage = "python" | "node" | "shell";
 
+export interface Collection {
+  /** Id. */
+  id: string;
+  kind: StorageKind;
+  /** Number of things that were removed. */
+  removed: number;
+  /** Bytes that this freed. */
+  bytes: number;
+  /** Time of the collection. */
+  collected_at: string;
+}
+
 export interface Comment {
   /** Id. */
   id: string;
@@ -438,6 +728,27 @@ export interface Condition {
 
 export type ConditionType = "threshold" | "automatic" | "change" | "absence";
 
+export interface ConfigAgreement {
+  /** Name of the config. */
+  name: string;
+  /** Items that two or more people have labelled. */
+  items: number;
+  /** Labels of these. */
+  labels: number;
+  /** Krippendorff's alpha; null: no item has two labels. */
+  alpha: number | null;
+  /** nominal for labels, interval for scores. */
+  level: string;
+}
+
+export interface ConsentView {
+  /** As the client calls itself, unchecked. */
+  client_name: string;
+  /** Where the browser goes afterwards. */
+  redirect_host: string;
+  scopes: string[];
+}
+
 export interface ConventionShareView {
   name: string;
   /** Spans of the sample that have attributes of the convention. */
@@ -463,6 +774,25 @@ export interface Conversation {
   prompt_template: PromptTemplate | null;
 }
 
+export interface CorrectedRateView {
+  /** Calibration whose labels correct it. */
+  calibration_id: string;
+  /** Evals of the evaluator in this time, at most the newest 10000. */
+  evals: number;
+  /** Share that passes by the evaluator: a score of 0.5 or more. */
+  rate: number;
+  /** The same, corrected by labels of people (PPI++). */
+  corrected: number;
+  /** Lower end of its 95 % interval. */
+  low: number;
+  /** Upper end. */
+  high: number;
+  /** Share that passes by the labels of people alone. */
+  people_rate: number;
+  /** Labels of people. */
+  labels: number;
+}
+
 export interface Coverage {
   /** Examples times repetitions. */
   expected: number;
@@ -476,6 +806,20 @@ export interface Coverage {
 
 export interface CreatedId {
   id: string;
+}
+
+export interface CustomRole {
+  id: string;
+  space_id: string;
+  name: string;
+  description: string;
+  /** All that its members can do; space_read is always one of them. */
+  permissions: string[];
+  /** Members who have it. */
+  members: number;
+  created_by_name: string;
+  created_at: string;
+  updated_at: string;
 }
 
 export interface DatasetLabelView {
@@ -594,12 +938,6 @@ export interface DeletedSpans {
   spans: number;
 }
 
-export interface Delivered {
-  /** The slot that it created; the same for the same delivery id. */
-  slot_id: string;
-  outcome: SlotOutcome;
-}
-
 export interface Delivery {
   /** Also the X-Hone-Delivery header of webhooks. */
   id: string;
@@ -625,7 +963,7 @@ export interface Destination {
   /** Unique in the space. */
   name: string;
   type: DestinationType;
-  /** Host of a webhook, or addresses of email. */
+  /** Host that receives it, or addresses of email. */
   target: string;
   /** Kinds of notices it receives; empty: all. */
   kinds: Kind[];
@@ -647,7 +985,7 @@ export interface Destination {
   signing_secret: string | null;
 }
 
-export type DestinationType = "webhook" | "slack" | "email";
+export type DestinationType = "webhook" | "slack" | "teams" | "discord" | "pagerduty" | "opsgenie" | "email";
 
 export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reading" | "reported";
 
@@ -707,6 +1045,14 @@ export interface DiskView {
   newest: string | null;
   /** Days before spans are deleted; 0: never. */
   retention_days: number;
+  /** Spans, traces and chat sessions that people evaluated: their traces stay. */
+  kept_by_people: number;
+  /** Of each of the three kinds, the last so many evaluated ones count. */
+  kept_by_people_limit: number;
+  /** Traces that examples of datasets come from: they stay. */
+  kept_by_datasets: number;
+  /** Traces that are evidence of issues: they stay. */
+  kept_by_issues: number;
 }
 
 export interface Document {
@@ -800,6 +1146,56 @@ export interface EnvPreview {
   problems: string[];
 }
 
+export interface EvalJob {
+  /** Hash of evaluator, version, target and generation. */
+  key: string;
+  /** Id of the task. */
+  task_id: string;
+  /** Id of the backfill that made it; null: it is about a new target. */
+  backfill_id: string | null;
+  /** Version of the evaluator. */
+  version: number;
+  /** Span id, trace id, or the name of the chat session. */
+  target_id: string;
+  /** Of a span: its trace. */
+  trace_id: string;
+  /** 2: evaluated again, because spans arrived after the first verdict. */
+  generation: number;
+  /** Start of the target. */
+  target_at: string;
+  /** Probability that the target was sampled. */
+  inclusion: number;
+  state: EvalJobState;
+  /** Why it failed or was skipped: missing_variable, too_large, timeout, provider, rejected, unparsable, off_config, code_failed, budget, cap, target_gone, evaluator_span, superseded, cancelled. */
+  reason: string;
+  /** The same in words. */
+  error: string;
+  /** How often it was tried. */
+  attempts: number;
+  /** Label of the verdict. */
+  label: string | null;
+  /** Score of the verdict. */
+  score: number | null;
+  /** Whether the verdict was stored before: nothing was spent. */
+  cached: boolean;
+  /** Tokens of all attempts. */
+  tokens: number;
+  /** Cost of all attempts, in billionths of a US dollar. */
+  cost_nano_usd: number;
+  /** Of the last attempt. */
+  duration_ms: number;
+  /** Trace of the model's call in the hidden project hone-evals, or id of the agent's run. */
+  judge_trace: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Time of the first attempt. */
+  begun_at: string | null;
+  /** Time of the end. */
+  ended_at: string | null;
+}
+
+export type EvalJobState = "queued" | "running" | "done" | "failed" | "skipped" | "expired";
+
 export type EvalKind = "human" | "llm" | "code" | "agent";
 
 export interface EvalNameView {
@@ -828,6 +1224,69 @@ export interface EvalSummary {
 
 export type EvalTarget = "span" | "trace" | "chat_session";
 
+export interface EvalTask {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Project whose targets it evaluates. */
+  project_id: string;
+  /** Id of the evaluator. */
+  evaluator_id: string;
+  /** Name of the evaluator and of the evals. */
+  evaluator_name: string;
+  evaluator_kind: EvaluatorKind;
+  /** Version of the evaluator; null: always the newest one. */
+  version: number | null;
+  /** Version that new jobs use now. */
+  current_version: number;
+  target: EvalTarget;
+  /** Filter over spans; a trace or a chat session matches when one of its spans does. Empty: all. */
+  filter: string;
+  /** How many of a million targets are evaluated. */
+  rate_ppm: number;
+  /** Filters with rates of their own, in order. */
+  strata: Stratum[];
+  /** Time after the last span of a target. */
+  delay_seconds: number;
+  /** Cap of verdicts in an hour. */
+  most_per_hour: number | null;
+  /** Cap of verdicts in a day, UTC. */
+  most_per_day: number | null;
+  /** Budget of tokens in a day, UTC. */
+  tokens_per_day: number | null;
+  /** Budget in a day, UTC, in millionths of a US dollar. */
+  cost_micro_usd_per_day: number | null;
+  on_budget: OnBudget;
+  /** Whether it evaluates new targets. */
+  enabled: boolean;
+  state: EvalTaskState;
+  /** Why it is paused or waits; empty: it does not. */
+  reason: string;
+  /** No job begins before; null: jobs begin. */
+  waits_until: string | null;
+  /** Jobs that wait. */
+  queued: number;
+  /** Verdicts of the last 24 hours. */
+  done_24h: number;
+  /** Jobs that failed in the last 24 hours. */
+  failed_24h: number;
+  /** Jobs that were skipped in the last 24 hours. */
+  skipped_24h: number;
+  /** Tokens of its jobs today, UTC. */
+  tokens_today: number;
+  /** Cost of its jobs today, UTC. */
+  cost_micro_usd_today: number;
+  /** Name of the user or key that created it. */
+  created_by: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Time of the last change. */
+  updated_at: string;
+}
+
+export type EvalTaskState = "active" | "paused";
+
 export interface EvalView {
   id: string;
   target: EvalTarget;
@@ -847,6 +1306,12 @@ export interface EvalView {
   updated_at: string;
   /** It was deleted; only in the history. */
   deleted: boolean;
+  /** Version of the evaluator that wrote it; null: none. */
+  evaluator_version: number | null;
+  /** Key of the job of a task that wrote it; null: none. */
+  job: string | null;
+  /** Probability that the target was sampled; 1: it was not by chance. */
+  inclusion: number;
 }
 
 export interface Evaluator {
@@ -854,10 +1319,10 @@ export interface Evaluator {
   id: string;
   /** Id of the space. */
   space_id: string;
-  /** Project whose spans a rule evaluates; null for code. */
+  /** Project whose spans a rule evaluates; null for the other kinds. */
   project_id: string | null;
   kind: EvaluatorKind;
-  /** Name of the evals it writes; unique in its project, of code in its space. */
+  /** Name of the evals it writes; unique in its project, without a project in its space. */
   name: string;
   /** Purpose, as text. */
   description: string;
@@ -893,6 +1358,12 @@ export interface Evaluator {
   problem: string;
   /** Of code: its newest definition; null in lists. */
   code: CodeDefinition | null;
+  /** Of llm: its newest definition; null in lists. */
+  llm: LlmDefinition | null;
+  /** Of agent: its newest definition; null in lists. */
+  agent: AgentDefinition | null;
+  /** Of remote: its newest definition; null in lists. */
+  remote: RemoteDefinition | null;
   /** Name of the user or key that created it. */
   created_by: string;
   /** Time of creation. */
@@ -901,7 +1372,7 @@ export interface Evaluator {
   updated_at: string;
 }
 
-export type EvaluatorKind = "rule" | "code";
+export type EvaluatorKind = "rule" | "code" | "llm" | "agent" | "remote";
 
 export interface EvaluatorPreview {
   /** Spans it would have evaluated. */
@@ -926,6 +1397,12 @@ export interface EvaluatorVersion {
   rule: RuleDefinition | null;
   /** Definition of code. */
   code: CodeDefinition | null;
+  /** Definition of a model as evaluator. */
+  llm: LlmDefinition | null;
+  /** Definition of an agent as evaluator. */
+  agent: AgentDefinition | null;
+  /** Definition of a remote service as evaluator. */
+  remote: RemoteDefinition | null;
   /** Equal for versions with the same definition. */
   content_hash: string;
   /** Name of the user or key that made the version. */
@@ -1150,6 +1627,20 @@ export interface FileDiff {
   hunks: Hunk[];
 }
 
+export interface FileEntry {
+  /** Name; characters that are not text are replaced. */
+  name: string;
+  /** Path in the workspace; empty when its name is not text: it cannot be opened. */
+  path: string;
+  kind: FileKind;
+  /** Size of a file. */
+  bytes: number;
+  /** Last change. */
+  modified_at: string;
+}
+
+export type FileKind = "file" | "folder" | "link" | "other";
+
 export interface FileView {
   path: string;
   bytes: number;
@@ -1233,6 +1724,33 @@ export interface ForgeIssueDraft {
   digest: string;
 }
 
+export interface FunnelRow {
+  /** Start of the hour, UTC. */
+  hour: string;
+  /** Targets of the project whose last span was received in it. */
+  received: number;
+  /** Those that match the filter. */
+  matched: number;
+  /** Jobs: those in the sample, not counting backfills. */
+  sampled: number;
+  /** Jobs with a verdict. */
+  judged: number;
+  /** Of these with a stored verdict, which cost nothing. */
+  cached: number;
+  /** Jobs without a verdict. */
+  failed: number;
+  /** Jobs that were not tried. */
+  skipped: number;
+  /** Jobs that wait or run. */
+  waiting: number;
+  /** Failed and skipped jobs by reason. */
+  reasons: Record<string, number>;
+  /** Tokens of its jobs. */
+  tokens: number;
+  /** Cost of its jobs. */
+  cost_micro_usd: number;
+}
+
 export interface Gate {
   /** passed or failed. */
   verdict: string;
@@ -1281,6 +1799,16 @@ export interface GroupMapping {
   role: Role;
 }
 
+export interface HarnessRun {
+  /** Id of the run. */
+  id: string;
+  state: State;
+  /** Reason of the state. */
+  reason: string;
+  /** When it ended. */
+  ended_at: string | null;
+}
+
 export interface HarnessView {
   /** Name in presets. */
   name: string;
@@ -1294,11 +1822,19 @@ export interface HarnessView {
   resumes: boolean;
   /** It can be used on this server. */
   ready: boolean;
-  /** Installed version. */
+  /** Installed version that runs use unless their preset pins another. */
   version: string | null;
+  /** All installed versions, newest installation first. */
+  versions: string[];
+  /** Newest version that `hone harness upgrade` found; null before its first check. */
+  newest: NewestHarness | null;
+  /** Newest run of the space that ended by itself; null: none, or the caller cannot read runs. */
+  last_run: HarnessRun | null;
   /** What to do when it is not ready. */
   advice: string | null;
 }
+
+export type HookSource = "hone" | "github" | "gitlab" | "grafana" | "pagerduty" | "slack" | "standard" | "hmac";
 
 export interface Host {
   /** Exact name, or *.example.com for every name below example.com. */
@@ -1394,6 +1930,8 @@ export interface Invite {
   state: InviteState;
   /** Path of the page that accepts it; only in the response that creates it. */
   path: string | null;
+  /** Name of the custom role that it gives instead of `role`; or empty. */
+  custom_role: string;
 }
 
 export interface InviteInfo {
@@ -1403,6 +1941,8 @@ export interface InviteInfo {
   expires_at: string;
   /** An account with this address exists; accept with its password. */
   user_exists: boolean;
+  /** Name of the custom role that it gives; or empty. */
+  custom_role: string;
 }
 
 export type InviteState = "open" | "accepted" | "revoked" | "expired";
@@ -1507,6 +2047,37 @@ export interface IssueDetail {
   advice: Advice;
 }
 
+export interface JudgeMessage {
+  /** system, user or assistant. */
+  role: string;
+  /** Text with variables, such as {{input}} or {{output.text}}: places in the document, or names of the mapping. */
+  content: string;
+}
+
+export interface JudgeModel {
+  /** Name of the model, as the provider has it. */
+  name: string;
+  /** Id or name of the model skill; if not given, the one of the space that offers the model. */
+  skill: string;
+  /** Provider, such as OPENAI or ANTHROPIC; if not given, the one of the skill. */
+  provider: string;
+  /** Invocation parameters of the provider. temperature is 0 where the model accepts it, unless given here; null leaves it out. */
+  parameters: unknown;
+}
+
+export interface KappaView {
+  /** Targets with a verdict and a label. */
+  count: number;
+  /** Share of equal labels. */
+  agreement: number;
+  /** Cohen's kappa; null below 10 targets, and when one label is all there is. */
+  kappa: number | null;
+  /** Lower end of its 95 % interval. */
+  low: number | null;
+  /** Upper end. */
+  high: number | null;
+}
+
 export interface Key {
   id: string;
   name: string;
@@ -1536,7 +2107,7 @@ export type KeyKind = "personal" | "service";
 
 export type KeyState = "active" | "expired" | "revoked";
 
-export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed" | "break_glass_login";
+export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed" | "break_glass_login" | "eval_task_paused" | "evaluator_drifted";
 
 export interface LatencyComparison {
   /** Examples with a successful run in both experiments. */
@@ -1584,6 +2155,23 @@ export interface LicenseView {
 }
 
 export type LineKind = "context" | "added" | "deleted";
+
+export interface LlmDefinition {
+  model: JudgeModel;
+  /** Messages with variables, 1 to 20. */
+  messages: JudgeMessage[];
+  output: OutputConfig;
+  /** Variables by name: a place in the document, or a literal. A variable without an entry is a place. */
+  mapping: Record<string, MappedArgument>;
+  /** Calls for one verdict, 1, 3 or 5: the majority decides. */
+  votes: number;
+  /** Whether the model explains its verdict. */
+  explain: boolean;
+  /** Whether equal documents use the stored verdict of the last 30 days. */
+  cache: boolean;
+  /** Time of one call, 1000 to 300000. */
+  timeout_ms: number;
+}
 
 export interface LogRecordView {
   /** When it happened. */
@@ -1659,14 +2247,16 @@ export interface Manifest {
   secrets: string[];
   /** Preset or run that owns the values of sandbox.secret_env; empty: none. */
   secret_env_of: string;
-  /** Oldest span of the project at the start. */
+  /** The run is about spans that started at or after this time. */
   data_from: string | null;
-  /** Newest span of the project at the start. */
+  /** The run is about spans that started before this time. */
   data_to: string | null;
   /** Values of the trigger; in the sandbox as /hone/trigger.json. */
   trigger: unknown | null;
   /** Budget of all runs of the automation per day. */
   automation_budget: Budget | null;
+  /** Of a pinned rerun: versions that it must have. */
+  pins: Pins | null;
 }
 
 export interface MappedArgument {
@@ -1701,6 +2291,8 @@ export interface Member {
   /** Member since. */
   created_at: string;
   last_login_at: string | null;
+  /** Name of the custom role; its permissions count, not those of `role`. Empty: none. */
+  custom_role: string;
 }
 
 export interface Message {
@@ -1899,7 +2491,10 @@ export interface MonitorEvent {
 export type MonitorEventKind = "created" | "changed" | "triggered" | "recovered" | "no_data" | "healthy" | "muted" | "unmuted" | "failed";
 
 export interface MonitorSettings {
-  metric: Metric;
+  /** As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1. Null with sql. */
+  metric: Metric | null;
+  /** Instead of metric: a SELECT over the project's tables that returns one number. {{window.from}} and {{window.to}} stand for the window, in nanoseconds since 1970; for threshold and change. */
+  sql: string | null;
   /** Only spans that match; GET /v1/filter_fields lists fields. */
   filter: string;
   /** threshold and change: the 20 largest groups are evaluated; the worst one decides. */
@@ -1938,9 +2533,29 @@ export interface MuteWindow {
   time_zone: string | null;
 }
 
+export interface NewestHarness {
+  /** Newest version in the registry. */
+  version: string;
+  /** Time of the check. */
+  checked_at: string;
+}
+
 export interface NextFiring {
   /** Scheduled time. */
   due_at: string;
+}
+
+export interface NextQueueItem {
+  /** Reserved for the caller for 15 minutes; null: none is left. */
+  item: QueueItem | null;
+}
+
+export interface NotReplayed {
+  set: ReplaySet;
+  /** The recorded trace. */
+  trace_id: string;
+  /** Why it cannot be replayed. */
+  reason: string;
 }
 
 export interface NoticeView {
@@ -1959,6 +2574,8 @@ export interface NoticeView {
   /** Not yet marked as read by the caller. */
   unread: boolean;
 }
+
+export type OnBudget = "skip" | "defer";
 
 export interface OpenedIssue {
   /** Number on the forge. */
@@ -1999,6 +2616,8 @@ export interface OutputValue {
 
 export type Overlap = "skip" | "queue" | "parallel";
 
+export type PackageKind = "npm" | "pypi" | "debian" | "crates" | "go" | "maven";
+
 export interface PasswordResetInfo {
   /** E-mail address of the account. */
   email: string;
@@ -2032,6 +2651,13 @@ export interface PermissionInfo {
   doc: string;
   /** Held by installation owners only. */
   installation: boolean;
+}
+
+export interface Pins {
+  /** Version of the harness's program; empty: it has none. */
+  harness_version: string;
+  /** Skills and versions. */
+  skills: string[];
 }
 
 export interface Preset {
@@ -2130,6 +2756,25 @@ export interface PromptTemplate {
   variables: string;
   /** The template's version. */
   version: string;
+}
+
+export interface PromptTraceRow {
+  /** Id of the trace. */
+  trace_id: string;
+  /** Id of its project. */
+  project_id: string;
+  /** Name of its project. */
+  project_name: string;
+  /** Id of the version. */
+  version_id: string;
+  /** Number of the version. */
+  version_number: number;
+  /** Name of the newest span that names the version. */
+  name: string;
+  /** Number of spans that name the version. */
+  spans: number;
+  /** Time at which the newest of these spans began. */
+  started_at: string;
 }
 
 export interface PromptVariable {
@@ -2374,6 +3019,144 @@ export interface PushedBranch {
   pushed_at: string;
 }
 
+export interface Queue {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Project of its items. */
+  project_id: string;
+  /** Name, unique in the space. */
+  name: string;
+  /** What people decide and by which criteria; Markdown. */
+  instructions: string;
+  target: EvalTarget;
+  /** People who label each item, 1 to 10. */
+  reviewers_per_item: number;
+  /** Verdicts of evaluators are visible before the person has labelled the item. */
+  shows_verdicts: boolean;
+  /** Name of the dataset that corrected outputs go to; empty: none. */
+  dataset: string;
+  /** New matching traces are added by themselves. */
+  fill_enabled: boolean;
+  /** Which ones, in the filter language; empty: all. */
+  fill_filter: string;
+  /** Share of them in millionths, decided by the trace id. */
+  fill_ppm: number;
+  /** Traces before this time were considered. */
+  filled_up_to: string;
+  /** Why the last attempt to fill it failed; empty: it did not. */
+  fill_problem: string;
+  /** What is labelled. */
+  configs: QueueConfig[];
+  /** Items that wait for labels. */
+  pending: number;
+  /** Items with all labels. */
+  done: number;
+  /** Items that were skipped. */
+  skipped: number;
+  /** Name of the user or key that created it. */
+  created_by: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Time of the last change. */
+  updated_at: string;
+}
+
+export interface QueueAgreement {
+  /** Agreement of people, per config. */
+  configs: ConfigAgreement[];
+  /** Progress per person, most items first. */
+  people: ReviewerProgress[];
+}
+
+export interface QueueConfig {
+  /** Id of the annotation config. */
+  id: string;
+  /** Name of the evals that it writes. */
+  name: string;
+  type: AnnotationConfigType;
+  /** What it is about. */
+  description: string;
+  /** Labels with their scores, in the order of the keys 1 to 9. */
+  labels: AnnotationLabel[];
+  /** Smallest score. */
+  lower_bound: number | null;
+  /** Largest score. */
+  upper_bound: number | null;
+}
+
+export interface QueueEval {
+  /** Id or name of the annotation config. */
+  config: string;
+  /** Of a categorical one: one of its labels. */
+  label: string | null;
+  /** Of a continuous one: a number within its bounds. */
+  score: number | null;
+  /** A reason, or the text of a freeform one. */
+  explanation: string | null;
+}
+
+export interface QueueFilled {
+  /** Items that were added. */
+  added: number;
+  /** Targets that match; those that are in the queue already are not added. */
+  seen: number;
+}
+
+export interface QueueItem {
+  /** Id. */
+  id: string;
+  /** Its queue. */
+  queue_id: string;
+  target: EvalTarget;
+  /** Span id, trace id, or the chat session's name. */
+  target_id: string;
+  /** The trace of a span, or the trace itself. */
+  trace_id: string;
+  state: QueueItemState;
+  /** People who have labelled it. */
+  labelled_by: number;
+  /** Until then it is reserved for the caller; null: it is not. */
+  reserved_until: string | null;
+  /** reserved, done or skipped by the caller; empty: not yet. */
+  my_state: string;
+  /** What the caller gave. */
+  my_evals: QueueEval[];
+  /** Verdicts of evaluators, once the caller may see them. */
+  verdicts: QueueVerdict[];
+  /** There may be verdicts, shown after the caller's labels. */
+  verdicts_hidden: boolean;
+  /** Name of the user or key, or `fill rule`. */
+  added_by: string;
+  /** Time at which it was added. */
+  created_at: string;
+}
+
+export type QueueItemState = "pending" | "done" | "skipped";
+
+export interface QueueVerdict {
+  /** Name of the eval. */
+  name: string;
+  /** llm, code or agent. */
+  kind: string;
+  /** Its label. */
+  label: string;
+  /** Its score. */
+  score: number | null;
+  /** Its explanation. */
+  explanation: string;
+}
+
+export interface RateView {
+  /** null: there is nothing to count. */
+  rate: number | null;
+  /** Lower end of Wilson's 95 % interval. */
+  low: number;
+  /** Upper end. */
+  high: number;
+}
+
 export interface Reach {
   skill_id: string;
   skill_name: string;
@@ -2475,6 +3258,16 @@ export interface Ref {
 
 export type Reminder = "old" | "unused";
 
+export interface RemoteDefinition {
+  /** Address that gets the document by POST; https, or http. */
+  url: string;
+  output: OutputConfig;
+  /** Parts of the document by name; without one it gets all of it. */
+  mapping: Record<string, MappedArgument>;
+  /** Time of one request, 1000 to 120000. */
+  timeout_ms: number;
+}
+
 export interface Replay {
   /** Id of the example. */
   example_id: string;
@@ -2491,7 +3284,116 @@ export interface Replay {
   reason: string;
 }
 
+export type ReplayOutcome = "none" | "not_reproduced" | "fixed" | "partly" | "unchanged" | "regressed";
+
+export interface ReplayPolicy {
+  /** Shell command that runs the application on one example, at the top of the repository in a sandbox without network: the example as JSON on stdin, the output as JSON on stdout. */
+  command: string;
+  /** Evaluator that decides whether an output passes, by id or name, with @NUMBER for a version; if not given, the evaluator of the issue. */
+  evaluator: string;
+  /** Evaluator of the control set; the same one if not given. */
+  control_evaluator: string;
+  /** Runs of each example on each side, 1 to 9. */
+  repetitions: number;
+  /** Most traces of the issue, 1 to 20; 6 or more are needed for p < 0.05. */
+  evidence: number;
+  /** Most passing traces of the same entry point, 0 to 20. */
+  control: number;
+  /** Time of one run, 1 to 3600. */
+  timeout_seconds: number;
+  /** Time of all runs of one side together, 1 to 86400. */
+  budget_seconds: number;
+  /** The last line of stdout is the output; lines before it are ignored. */
+  last_line: boolean;
+  /** The application calls its tools in the sandbox; if not given, it gets their recorded results. */
+  live_tools: boolean;
+}
+
+export interface ReplayResult {
+  /** Replayed traces of the issue. */
+  evidence: number;
+  /** Of these, those that fail on the base. */
+  reproduced: number;
+  /** Of the reproduced ones, those that pass on the branch. */
+  fixed: number;
+  /** Replayed traces of the control set. */
+  control: number;
+  /** Of these, those that pass on the base. */
+  control_base_passed: number;
+  /** Of these, those that pass on the branch. */
+  control_branch_passed: number;
+  /** Examples of both sets that pass on the base and not on the branch. */
+  broken: number;
+  /** Exact McNemar test of the evidence, two-sided. Six fixed examples are the least that reach 0.05. */
+  p: number;
+  /** Examples whose tools were not called: the application got recorded results. */
+  with_recorded_tools: number;
+  /** Cost of model calls in millionths of a US dollar. */
+  spent_micro_usd: number;
+  /** Time of both experiments. */
+  spent_ms: number;
+  /** The first error of a run or of an evaluator; empty: none. */
+  problem: string;
+  /** Every replayed example, evidence first. */
+  examples: ReplayedExample[];
+  /** What could not be replayed, with the reason. */
+  not_replayed: NotReplayed[];
+}
+
+export type ReplaySet = "evidence" | "control";
+
+export interface ReplaySettings {
+  /** Issue whose traces are the evidence. */
+  issue: string;
+  /** Shell command that runs the application on one example. */
+  command: string;
+  /** Evaluator of the evidence, with @NUMBER for its version. */
+  evaluator: string;
+  /** Evaluator of the control set. */
+  control_evaluator: string;
+  /** Runs of each example on each side. */
+  repetitions: number;
+  /** Most traces of the issue. */
+  evidence: number;
+  /** Most traces of the control set. */
+  control: number;
+  /** Time of one run. */
+  timeout_seconds: number;
+  /** Time of each of the two experiments. */
+  budget_seconds: number;
+  /** The last line of stdout is the output. */
+  last_line: boolean;
+  /** The application calls its tools in a sandbox without network instead of getting recorded results. */
+  live_tools: boolean;
+  /** The policy of the preset started it. */
+  automatic: boolean;
+}
+
+export interface ReplaySide {
+  /** Repetitions that passed. */
+  passed: number;
+  /** Repetitions that failed; the others have no verdict. */
+  failed: number;
+  verdict: ReplayVerdict;
+}
+
+export type ReplayState = "queued" | "running" | "done" | "failed" | "stopped";
+
 export type ReplayTools = "none" | "live" | "recorded";
+
+export type ReplayVerdict = "pass" | "fail" | "none";
+
+export interface ReplayedExample {
+  set: ReplaySet;
+  /** Id of the example in the dataset. */
+  example_id: string;
+  /** The recorded trace, in the project of the issue. */
+  trace_id: string;
+  base: ReplaySide;
+  branch: ReplaySide;
+  /** Recorded results of tools that the application got instead of calls. */
+  tool_results: number;
+}
 
 export interface Repo {
   /** Id. */
@@ -2550,6 +3452,11 @@ export interface RepoSettings {
   depth: number;
 }
 
+export interface RetriedJobs {
+  /** Jobs that are retried. */
+  jobs: number;
+}
+
 export interface ReviewCount {
   kind: ArtifactKind;
   review: ReviewState;
@@ -2604,6 +3511,9 @@ export interface ReviewPolicy {
   verification: VerificationCommand[];
   /** A branch cannot be approved while its commands have not passed. */
   require_verified: boolean;
+  replay: ReplayPolicy;
+  /** Each revision is replayed when it is pushed, and cannot be approved until its outcome is fixed. */
+  require_replayed: boolean;
   /** false only pushes the branch. */
   open_pull_request: boolean;
   /** Pull requests are opened as drafts. */
@@ -2644,10 +3554,27 @@ export interface ReviewView {
   open_comments: number;
   /** Why the caller cannot approve it now; null: the caller can. */
   cannot_approve: string | null;
+  /** Replay of the newest revision; null: none was started. */
+  replay: BranchReplay | null;
   /** Newest pull request of the approved branch. */
   pull_request: PullRequest | null;
   /** Pull requests of the same branch that are over, oldest first. */
   earlier_pull_requests: PullRequest[];
+}
+
+export interface ReviewerProgress {
+  /** The person. */
+  user_id: string;
+  /** Name. */
+  name: string;
+  /** Items labelled. */
+  done: number;
+  /** Items skipped. */
+  skipped: number;
+  /** Time of all labelled items. */
+  ms_spent: number;
+  /** Time of the last one. */
+  last_at: string | null;
 }
 
 export interface Revision {
@@ -2750,6 +3677,8 @@ export interface Run {
   priority: number;
   /** Number of turns. */
   turns: number;
+  /** Number of tool calls. */
+  steps: number;
   /** Sequence number of its newest event. */
   last_event: number;
   usage: Usage;
@@ -2761,6 +3690,10 @@ export interface Run {
   trace_id: string;
   /** Whether it accepts a follow-up now. */
   takes_follow_ups: boolean;
+  /** Time at which its workspace expired; it takes no follow-ups since. */
+  workspace_removed_at: string | null;
+  /** Name of the person who keeps it: it does not expire. */
+  kept_by: string | null;
   /** Time of creation. */
   created_at: string;
   /** Time at which its first sandbox was created. */
@@ -2843,7 +3776,7 @@ export interface SandboxSettings {
   /** Shell script that prepares the root file system; its result is cached by content. */
   init_script: string;
   init_failure: InitFailure;
-  /** Time limit of the init script. */
+  /** Time limit of the init script, and of setup. */
   init_seconds: number;
   /** Environment variables; not for secrets. */
   env: Record<string, string>;
@@ -2861,9 +3794,17 @@ export interface SandboxSettings {
   wall_clock_minutes: number;
   /** The sandbox of a waiting session is stopped after this time. */
   idle_minutes: number;
+  /** Time limit of one call of Hone's own tools (the MCP server, and `hone TOOL` inside). */
+  tool_seconds: number;
   network: EgressMode;
   /** Further hosts: `host` or `host:port`, `*.example.com`. */
   allow_hosts: string[];
+  /** Package mirrors of the installation that can be read: by the init script, setup and verification, and by the worker unless its network is `none`. */
+  packages: PackageKind[];
+  /** Hosts that the init script, setup and verification can reach, and the worker cannot. */
+  setup_hosts: string[];
+  /** Installs what a repository needs, once for each content of its lock files: `auto` (its .hone/setup.sh, the postCreateCommand of its devcontainer, or its lock files), or a shell script. Empty: nothing. */
+  setup: string;
   minimum_tier: Tier;
 }
 
@@ -3079,8 +4020,10 @@ export interface SettingView {
 }
 
 export interface Settings {
-  /** claude-code, codex, opencode, gemini, qwen, command or playbook. */
+  /** claude-code, codex, opencode, gemini, qwen, copilot, command or playbook. */
   harness: string;
+  /** Installed version of the harness's program; empty: the one that was installed last. */
+  harness_version: string;
   /** Model name, as the provider of the model skill calls it. */
   model: string;
   /** Program and arguments of the harness `command`, or name of a playbook. */
@@ -3191,6 +4134,11 @@ export interface SignalView {
   readings: ReadingTotals | null;
 }
 
+export interface SigningSecret {
+  /** Key of the HMAC-SHA-256 in X-Hone-Signature, over X-Hone-Time, a dot and the body. Shown only now. */
+  signing_secret: string;
+}
+
 export interface Skill {
   id: string;
   name: string;
@@ -3292,6 +4240,8 @@ export interface Space {
   role: Role | null;
   /** Permissions of the caller in this space. */
   permissions: string[];
+  /** Name of the caller's custom role; its permissions count, not those of `role`. Empty: none. */
+  custom_role: string;
 }
 
 export interface SpaceBudget {
@@ -3327,11 +4277,37 @@ export interface SpacePolicy {
   tokens: number | null;
   /** Largest cost budget of one run in millionths of a US dollar, and the budget of runs without one; none: no limit. */
   cost_micro_usd: number | null;
+  /** Days that ended runs with their transcripts and artifacts are kept, if less than the installation's. */
+  run_days: number | null;
+  /** Days that the workspace of an ended run is kept for follow-ups, if less than the installation's. */
+  workspace_days: number | null;
 }
 
 export interface SpacePolicyView {
   policy: SpacePolicy;
   installation: Ceilings;
+}
+
+export interface SpaceStorage {
+  /** null: what belongs to no space. */
+  space_id: string | null;
+  space_name: string;
+  total_bytes: number;
+  spans: number;
+  /** Its share of the compressed parts, by rows. */
+  traces_bytes: number;
+  /** Artifacts of runs, each content once. */
+  artifacts_bytes: number;
+  /** Workspaces that sessions keep for follow-ups. */
+  threads_bytes: number;
+  /** Roots that init scripts prepared. */
+  layers_bytes: number;
+  /** Mirrors of repositories. */
+  repositories_bytes: number;
+  /** Of no space: the database, the span log, images, harnesses, what is being deleted. */
+  other_bytes: number;
+  /** At most a minute ago. */
+  measured_at: string;
 }
 
 export interface SpaceTraceSettings {
@@ -3445,6 +4421,8 @@ export interface SpanRow {
   session_id: string;
   tool_name: string;
   exception_type: string;
+  /** It sends or receives a message between parts of the application (OpenTelemetry's kinds producer and consumer) and is no step of an agent. */
+  is_message: boolean;
 }
 
 export interface SpanSeries {
@@ -3468,6 +4446,44 @@ export type State = "queued" | "preparing" | "running" | "waiting" | "succeeded"
 export type Status = "open" | "investigating" | "fix_proposed" | "resolved" | "muted" | "dismissed";
 
 export type StatusCode = "unset" | "ok" | "error";
+
+export type StorageKind = "runs" | "workspaces" | "quarantines" | "mirrors" | "artifacts" | "layers" | "images" | "sandboxes" | "uploads";
+
+export interface StorageView {
+  /** Size of the file system of the data directory. */
+  disk_bytes: number;
+  /** Bytes that are free on it. */
+  free_bytes: number;
+  /** Last time that old data was collected since the start. */
+  collected_at: string | null;
+  /** What is stored, by kind. */
+  kinds: StoredKind[];
+}
+
+export interface StoredKind {
+  kind: StorageKind;
+  /** Number of them. */
+  count: number;
+  /** Disk that they take. Of runs: 0, they are rows of the database. */
+  bytes: number;
+  /** Of them, those that stay although they are over a limit: a live run, an open review, an open pull request or a person needs them. */
+  needed: number;
+  /** The setting keep_…: age, number and bytes. */
+  limits: string;
+  /** Bytes that the limits allow on this disk. */
+  limit_bytes: number | null;
+  /** Number that the server removed in the last 30 days. */
+  removed: number;
+  /** Bytes that this freed. */
+  freed_bytes: number;
+}
+
+export interface Stratum {
+  /** Targets that match; the first stratum that matches decides. */
+  filter: string;
+  /** How many of a million of them are evaluated, 1 to 1000000. */
+  rate_ppm: number;
+}
 
 export interface TaskDefinition {
   kind: TaskKind;
@@ -3527,7 +4543,19 @@ export interface TestedDocument {
   verdict: Verdict | null;
   /** Why there is no verdict. */
   error: string | null;
+  /** Kind of the failure: missing_variable, too_large, timeout, provider, rejected, unparsable, off_config, budget, code_failed, unavailable, target_gone. */
+  reason: string | null;
   duration_ms: number;
+  /** Whether the verdict was stored before: nothing was spent. */
+  cached: boolean;
+  /** Of the model. */
+  tokens: number;
+  /** Null: the model has no price. */
+  cost_micro_usd: number | null;
+  /** Trace of the model's call in the hidden project hone-evals, or id of the agent's run. */
+  judge_trace: string | null;
+  /** Of a target: the document that was evaluated. */
+  document: unknown | null;
 }
 
 export type Tier = "ns" | "gvisor";
@@ -3707,6 +4735,12 @@ export interface Trigger {
   eval_label: string | null;
   /** monitor: id of the monitor; fires when its state becomes triggered. */
   monitor: string | null;
+  /** webhook: who signs the deliveries: hone (if not given), github, gitlab, grafana, pagerduty, slack, standard or hmac. */
+  source: HookSource | null;
+  /** webhook of hmac: header with the signature; X-Signature if not given. */
+  signature_header: string | null;
+  /** webhook of hmac: header with the seconds since 1970, signed as "timestamp.body"; null: the body alone is signed. */
+  timestamp_header: string | null;
 }
 
 export interface TriggerPreview {
@@ -3735,6 +4769,25 @@ export interface UnknownAttributeView {
 export interface UnreadNotices {
   /** Number of notices that the caller can see and has not read. */
   unread: number;
+}
+
+export interface Upload {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Run that it was given to. */
+  run_id: string | null;
+  /** Path in the workspace. */
+  path: string;
+  /** Size. */
+  bytes: number;
+  /** Name of the person or key. */
+  uploaded_by: string;
+  /** Time at which it was written into the workspace. */
+  placed_at: string | null;
+  /** Time of the upload. */
+  created_at: string;
 }
 
 export interface UploadedView {
@@ -3826,7 +4879,7 @@ export interface Verdict {
 export interface VerificationCommand {
   /** Short name, such as tests. */
   name: string;
-  /** Shell command, run at the top of the repository in a fresh sandbox without network; it passes with exit code 0. */
+  /** Shell command, run at the top of the repository in a fresh sandbox; it passes with exit code 0. Its network is that of setup: sandbox.packages and sandbox.setup_hosts. */
   command: string;
   /** 1 to 3600. */
   timeout_seconds: number;
@@ -3885,6 +4938,11 @@ export interface AcceptInvite {
   code?: string | null;
 }
 
+export interface AddToQueue {
+  /** Span ids, trace ids or chat sessions of its project, 1 to 1000. */
+  target_ids: string[];
+}
+
 export interface AnnotateDocuments {
   /** The annotations, at most 100000. */
   data: NewDocumentAnnotation[];
@@ -3903,6 +4961,24 @@ export interface AnnotateSpans {
 export interface AnnotateTraces {
   /** The annotations, at most 100000. */
   data: NewTraceAnnotation[];
+}
+
+export interface AuthorizationRequest {
+  client_id: string;
+  /** One of the client's, exactly. */
+  redirect_uri: string;
+  /** code */
+  response_type: string;
+  /** PKCE. */
+  code_challenge: string;
+  /** S256 */
+  code_challenge_method: string;
+  /** read if not given; or names of permissions, with spaces. */
+  scope?: string;
+  /** Returned to the client. */
+  state?: string;
+  /** Address of the MCP endpoint (RFC 8707). */
+  resource?: string;
 }
 
 export interface AutomationChange {
@@ -3930,6 +5006,8 @@ export interface AutomationChange {
   failure_limit?: number | null;
   /** Pauses or resumes it. */
   paused?: boolean | null;
+  /** webhook: replaces the secret by one that the sender made; never shown again. */
+  hook_secret?: string | null;
 }
 
 export interface BeginSecondFactor {
@@ -4010,6 +5088,13 @@ export interface ConfirmSecondFactor {
   code: string;
 }
 
+export interface CreateCustomRole {
+  name: string;
+  description?: string;
+  /** Names of permissions that the caller has itself; what is not listed is denied. */
+  permissions: string[];
+}
+
 export interface CreateDatasetLabel {
   name: string;
   /** # and six hexadecimal digits in lower case. */
@@ -4048,7 +5133,10 @@ export interface CreateExperimentRun {
 
 export interface CreateInvite {
   email: string;
-  role: Role;
+  /** A built-in role; or give custom_role. */
+  role?: Role | null;
+  /** Id or name of a custom role of the space. */
+  custom_role?: string | null;
 }
 
 export interface CreateKey {
@@ -4165,6 +5253,14 @@ export interface Decide {
   allow_protected?: boolean;
 }
 
+export interface DecideAgent {
+  request: AuthorizationRequest;
+  /** Id or name of the space that the agent can use. */
+  space: string;
+  /** false: the agent gets the error access_denied. */
+  allow: boolean;
+}
+
 export interface DecideProposals {
   /** Ids of pending proposals, at most 200. */
   ids: string[];
@@ -4189,8 +5285,10 @@ export interface DeleteSpans {
 export interface DestinationChange {
   /** Unique in the space. */
   name?: string | null;
-  /** Address of a webhook or of slack; never shown again. */
+  /** Address of webhook, slack, teams and discord; never shown again. With pagerduty and opsgenie the key must be sent with it. */
   url?: string | null;
+  /** pagerduty and opsgenie: the key; never shown again. */
+  key?: string | null;
   /** Addresses for email, at most 20. */
   to?: string[] | null;
   /** Kinds of notices it receives; empty: all. */
@@ -4202,6 +5300,31 @@ export interface DestinationChange {
   enabled?: boolean | null;
   /** webhook: replaces the signing secret and returns the new one. */
   new_signing_secret?: boolean | null;
+}
+
+export interface EvalTaskChange {
+  /** Version of the evaluator; null: follow the newest one. */
+  version?: number | null;
+  /** Filter over spans. */
+  filter?: string | null;
+  /** How many of a million targets are evaluated. */
+  rate_ppm?: number | null;
+  /** Filters with rates of their own. */
+  strata?: Stratum[] | null;
+  /** Time after the last span of a target. */
+  delay_seconds?: number | null;
+  /** Cap of verdicts in an hour; null: none. */
+  most_per_hour?: number | null;
+  /** Cap of verdicts in a day; null: none. */
+  most_per_day?: number | null;
+  /** Budget of tokens in a day; null: none. */
+  tokens_per_day?: number | null;
+  /** Budget in a day; null: none. */
+  cost_micro_usd_per_day?: number | null;
+  /** skip or defer. */
+  on_budget?: OnBudget | null;
+  /** Whether it evaluates new targets. Targets that arrive while it is off are left out. True also resumes a paused task. */
+  enabled?: boolean | null;
 }
 
 export interface EvaluationResult {
@@ -4236,6 +5359,19 @@ export interface EvaluatorChange {
   backfill_hours?: number | null;
   /** Of code: its new definition. */
   code?: CodeDefinition | null;
+  /** Of llm: its new definition. */
+  llm?: LlmDefinition | null;
+  /** Of agent: its new definition. */
+  agent?: AgentDefinition | null;
+  /** Of remote: its new definition. */
+  remote?: RemoteDefinition | null;
+}
+
+export interface FillQueue {
+  /** How far back, 1 to 8760; 24 if not given. */
+  hours?: number;
+  /** Most items, 1 to 1000; 100 if not given. */
+  limit?: number;
 }
 
 export interface ForgeIssueRequest {
@@ -4297,6 +5433,11 @@ export interface FrameQuery {
   index?: FrameKey | null;
 }
 
+export interface GiveFiles {
+  /** Ids of uploads of the caller that no run has yet. */
+  uploads: string[];
+}
+
 export interface ImportFromIssue {
   /** Name of the dataset; it is made when there is none. */
   name: string;
@@ -4336,6 +5477,15 @@ export interface IssueChange {
   title?: string | null;
   /** With muted: it is reopened then. */
   muted_until?: string | null;
+}
+
+export interface LabelQueueItem {
+  /** One for each config that applies; at least one. */
+  evals: QueueEval[];
+  /** Time that the person needed, in milliseconds. */
+  ms_spent?: number;
+  /** The correct output. It goes to the dataset of the queue, with the input of the target. */
+  reference?: unknown | null;
 }
 
 export interface LogIn {
@@ -4400,6 +5550,19 @@ export interface NewAutomation {
   failure_limit?: number;
   /** Whether it is created paused. */
   paused?: boolean;
+  /** webhook: the secret that the sender made, as PagerDuty and Slack do; never shown again. If not given, Hone makes one. */
+  hook_secret?: string | null;
+}
+
+export interface NewBackfill {
+  /** Targets that began at or after this time. */
+  from: string;
+  /** Targets that began before this time; now if not given. */
+  to?: string | null;
+  /** Cap, 1 to 1000000; 10000 if not given. The newest targets come first. */
+  most_targets?: number;
+  /** Instead of the rate of the task; its strata are not used then. */
+  rate_ppm?: number | null;
 }
 
 export interface NewComment {
@@ -4421,8 +5584,10 @@ export interface NewDestination {
   /** Unique in the space. */
   name: string;
   type: DestinationType;
-  /** Address of a webhook or of slack; never shown again. */
+  /** Address of webhook, slack, teams and discord; never shown again. pagerduty and opsgenie: only for another region than the usual one. */
   url?: string | null;
+  /** pagerduty: the integration key of a service (Events API v2); opsgenie: an API key. Never shown again. */
+  key?: string | null;
   /** Addresses for email, at most 20. */
   to?: string[] | null;
   /** Kinds of notices it receives; empty: all. */
@@ -4465,8 +5630,37 @@ export interface NewEval {
   metadata?: unknown | null;
 }
 
+export interface NewEvalTask {
+  /** Id or name of the project. */
+  project: string;
+  /** Id or name of the evaluator; not a rule. */
+  evaluator: string;
+  /** Version of the evaluator; the newest one of now if not given. */
+  version?: number | null;
+  /** Follow the newest version instead of a fixed one. */
+  latest?: boolean;
+  target: EvalTarget;
+  /** Filter over spans; all targets if not given. */
+  filter?: string;
+  /** How many of a million targets are evaluated, 0 to 1000000; all if not given. */
+  rate_ppm?: number;
+  /** Filters with rates of their own, at most 10; the first that matches decides, rate_ppm is for the rest. */
+  strata?: Stratum[];
+  /** Time after the last span of a target; 0 for spans, 30 for traces, 900 for chat sessions if not given. */
+  delay_seconds?: number | null;
+  /** Cap of verdicts in an hour; none if not given. */
+  most_per_hour?: number | null;
+  /** Cap of verdicts in a day, UTC; none if not given. */
+  most_per_day?: number | null;
+  /** Budget of tokens in a day, UTC; 1000000 if neither it nor the cost is given. */
+  tokens_per_day?: number | null;
+  /** Budget in a day, UTC, in millionths of a US dollar; none if not given. */
+  cost_micro_usd_per_day?: number | null;
+  on_budget?: OnBudget;
+}
+
 export interface NewEvaluator {
-  /** Name of the evals it writes; unique in its project, of code in its space. */
+  /** Name of the evals it writes; unique in its project, without a project in its space. */
   name: string;
   kind?: EvaluatorKind;
   /** Purpose, as text. */
@@ -4491,6 +5685,12 @@ export interface NewEvaluator {
   backfill_hours?: number;
   /** Of code: its definition. All other fields but name and description belong to rules. */
   code?: CodeDefinition | null;
+  /** Of llm: its definition. */
+  llm?: LlmDefinition | null;
+  /** Of agent: its definition. */
+  agent?: AgentDefinition | null;
+  /** Of remote: its definition. */
+  remote?: RemoteDefinition | null;
 }
 
 export interface NewMonitor {
@@ -4537,6 +5737,30 @@ export interface NewProvider {
   /** Link a first sign-in to the account that has the same, verified address. Only for providers that verify addresses. */
   link_by_email?: boolean | null;
   enabled?: boolean | null;
+}
+
+export interface NewQueue {
+  /** Name, unique in the space. */
+  name: string;
+  /** Id or name of the project. */
+  project: string;
+  /** Annotation configs by id or name, 1 to 20. */
+  configs: string[];
+  /** What people decide and by which criteria; Markdown. */
+  instructions?: string;
+  target?: EvalTarget;
+  /** People who label each item, 1 to 10. */
+  reviewers_per_item?: number;
+  /** Show verdicts of evaluators before the person decides. */
+  shows_verdicts?: boolean;
+  /** Name of the dataset that corrected outputs go to. */
+  dataset?: string;
+  /** Add new matching traces by itself. */
+  fill_enabled?: boolean;
+  /** Which ones, in the filter language. */
+  fill_filter?: string;
+  /** Share of them in millionths; 1000000 if not given. */
+  fill_ppm?: number;
 }
 
 export interface NewSessionAnnotation {
@@ -4691,6 +5915,27 @@ export interface QuerySpans {
   root_spans_only?: boolean | null;
 }
 
+export interface QueueChange {
+  /** Name, unique in the space. */
+  name?: string | null;
+  /** Annotation configs by id or name; labels of others are kept. */
+  configs?: string[] | null;
+  /** Markdown. */
+  instructions?: string | null;
+  /** 1 to 10; open and done items are counted again. */
+  reviewers_per_item?: number | null;
+  /** Show verdicts before the person decides. */
+  shows_verdicts?: boolean | null;
+  /** Name of a dataset; empty: none. */
+  dataset?: string | null;
+  /** Add new matching traces by itself. */
+  fill_enabled?: boolean | null;
+  /** In the filter language. */
+  fill_filter?: string | null;
+  /** Share in millionths. */
+  fill_ppm?: number | null;
+}
+
 export interface RemoveSecondFactor {
   password: string;
   /** Code of the app, or a recovery code. */
@@ -4726,11 +5971,22 @@ export interface RequestPasswordReset {
 export interface Rerun {
   /** Replaces the first prompt. */
   prompt?: string | null;
+  /** true: with the commits, versions and data of now; otherwise pinned to those of the run. */
+  latest?: boolean | null;
 }
 
 export interface RestoreVersion {
   /** Id or number of the version to restore. */
   version_id: string;
+}
+
+export interface RetryJobs {
+  /** failed, skipped, expired; all three if not given. */
+  states?: EvalJobState[];
+  /** Only jobs with this reason; all if not given. */
+  reason?: string;
+  /** Only these jobs; at most 1000. */
+  keys?: string[];
 }
 
 export interface ReviewArtifact {
@@ -4804,6 +6060,13 @@ export interface SetExperimentTag {
   description?: string | null;
 }
 
+export interface SetMemberRole {
+  /** A built-in role; or give custom_role. */
+  role?: Role | null;
+  /** Id or name of a custom role of the space. */
+  custom_role?: string | null;
+}
+
 export interface SetNewPassword {
   /** At least 10 characters. */
   password: string;
@@ -4838,12 +6101,64 @@ export interface SetViewed {
   viewed: boolean;
 }
 
+export interface SkipQueueItem {
+  /** Why it cannot be labelled. */
+  reason?: string;
+}
+
 export interface SplitIssue {
   /** Fingerprint to move to a new issue. */
   fingerprint: string;
 }
 
 export type SqlFormat = "json" | "json_lines" | "csv" | "arrow" | "parquet";
+
+export interface StartCalibration {
+  /** Id or name of the project whose targets people have labelled. */
+  project: string;
+  /** Name of the human evals, such as that of an annotation config. */
+  config: string;
+  target?: EvalTarget;
+  /** Version of the evaluator; the newest if not given. */
+  version?: number | null;
+  /** Label whose precision and recall are shown; if not given, the one with the lowest score. */
+  failing_label?: string | null;
+  /** Verdicts per target without the cache, 1 to 5; 3 if not given. The flip rate needs 2. */
+  repetitions?: number;
+  /** Most targets, newest labels first, 1 to 1000; 200 if not given. */
+  limit?: number;
+  /** Evaluate up to 50 of these targets again every week and after each change of the model, and send a notice when the verdicts have drifted. */
+  canary?: boolean;
+  /** Stops when the verdicts have cost this much; no limit if not given. */
+  cost_limit_micro_usd?: number | null;
+}
+
+export interface StartReplay {
+  /** The newest one if not given; another one is a conflict. */
+  revision?: number | null;
+  /** Issue whose traces are the evidence; the one that the branch fixes. */
+  issue?: string | null;
+  /** Shell command that runs the application on one example; the preset's if not given. */
+  command?: string | null;
+  /** Evaluator by id or name, with @NUMBER for a version; the preset's, else the issue's, if not given. A score of 0.5 or more passes. */
+  evaluator?: string | null;
+  /** Evaluator of the control set; the same one if not given. */
+  control_evaluator?: string | null;
+  /** Runs of each example on each side, 1 to 9. */
+  repetitions?: number | null;
+  /** Most traces of the issue, 1 to 20. */
+  evidence?: number | null;
+  /** Most traces of the control set, 0 to 20. */
+  control?: number | null;
+  /** Time of one run, 1 to 3600. */
+  timeout_seconds?: number | null;
+  /** Time of all runs of one side, 1 to 86400. */
+  budget_seconds?: number | null;
+  /** The last line of stdout is the output. */
+  last_line?: boolean | null;
+  /** true: tools are called in the sandbox instead of getting recorded results. */
+  live_tools?: boolean | null;
+}
 
 export interface StartRun {
   /** Id or name of the project it is bound to. */
@@ -4858,6 +6173,14 @@ export interface StartRun {
   title?: string | null;
   /** Runs with a higher priority start first; -10 to 10. */
   priority?: number;
+  /** Ids of uploads: they are in the workspace before the first turn. */
+  files?: string[];
+  /** Ids of skills for this run, besides those of the preset. */
+  skills?: string[];
+  /** The prompt limits the worker to spans that started at or after this time. */
+  data_from?: string | null;
+  /** The prompt limits the worker to spans that started before this time; the time of the start if not given. */
+  data_to?: string | null;
 }
 
 export interface StartTask {
@@ -4872,11 +6195,41 @@ export interface StartTask {
   budget_micro_usd?: number | null;
 }
 
+export interface TargetName {
+  kind: EvalTarget;
+  /** Id or name of the project. */
+  project: string;
+  /** Span id, trace id, or the name of the chat session. */
+  id: string;
+  /** Of a span: its trace. */
+  trace_id?: string;
+}
+
 export interface TestEvaluator {
-  /** 1 to 20 documents, as objects with input, output, reference and metadata. */
-  documents: unknown[];
+  /** Up to 20 documents, as objects with input, output, reference and metadata. */
+  documents?: unknown[];
+  /** Up to 20 spans, traces or chat sessions instead of documents. */
+  targets?: TargetName[];
   /** Number of the version; the newest if not given. */
   version?: number | null;
+  /** Of llm: a definition that is not saved, instead of a version. */
+  llm?: LlmDefinition | null;
+  /** Of code: a definition that is not saved, instead of a version. */
+  code?: CodeDefinition | null;
+  /** Whether stored verdicts of equal documents are used. */
+  cache?: boolean;
+}
+
+export interface UpdateArtifact {
+  /** true: the artifact and its run do not expire; false: they do. */
+  kept: boolean;
+}
+
+export interface UpdateCustomRole {
+  name?: string | null;
+  description?: string | null;
+  /** Replaces all of them. */
+  permissions?: string[] | null;
 }
 
 export interface UpdateMe {
@@ -4913,6 +6266,13 @@ export interface UpdateRepo {
   path_scope?: string | null;
   /** The forge may be on a private address. */
   allow_private?: boolean | null;
+}
+
+export interface UpdateRun {
+  /** New title. */
+  title?: string | null;
+  /** true: the run and its workspace do not expire; false: they do. */
+  kept?: boolean | null;
 }
 
 export interface UpdateSkill {

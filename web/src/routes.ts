@@ -261,7 +261,7 @@ export const routes: Route[] = [
     path: "/s/:space/evaluators",
     title: "Evaluators",
     page: evaluate("Evaluators"),
-    nav: { group: "main", icon: "check", keys: "g 4" },
+    nav: { group: "main", icon: "check", keys: "g 5" },
     permission: "project_read",
   },
   {
@@ -305,7 +305,7 @@ export const routes: Route[] = [
     path: "/s/:space/queues",
     title: "Queues",
     page: evaluate("Queues"),
-    nav: { group: "main", icon: "tag", keys: "g 4" },
+    nav: { group: "main", icon: "tag", keys: "g 5" },
     permission: "queue_answer",
   },
   {

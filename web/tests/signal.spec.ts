@@ -188,6 +188,10 @@ test("an evaluator and a monitor are created from an issue, and scans show their
   await page.getByRole("menuitem", { name: "Open issue" }).click();
   await expect(page.getByRole("heading", { name: "Lookups are refused", level: 1 })).toBeVisible();
 
+  // Without an agent a fix cannot start: the page names what it needs.
+  await expect(page.getByRole("button", { name: "Start fix" })).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "Set up fixes" })).toHaveAttribute("title", /a preset with a model/);
+
   await more.click();
   await page.getByRole("menuitem", { name: "Create a monitor…" }).click();
   await page.getByLabel("Triggers above, traces per hour").fill("3");

@@ -178,7 +178,7 @@ CalibrationResult calibration_result(std::vector<CalibrationItem>& items, const 
     }
     result.all = kappa_view(items, classes, result.labels, false);
     result.held_out = kappa_view(items, classes, result.labels, true);
-    const Detection found = detection(true_positive, false_positive, false_negative, true_negative);
+    const Detection found = detection_of(true_positive, false_positive, false_negative, true_negative);
     result.precision = {found.precision, found.precision_interval.low, found.precision_interval.high};
     result.recall = {found.recall, found.recall_interval.low, found.recall_interval.high};
     result.both_pass = true_negative;

@@ -83,7 +83,7 @@ Kappa cohen_kappa(const std::vector<std::vector<int64_t>>& counts) {
     return result;
 }
 
-Detection detection(int64_t true_positive, int64_t false_positive, int64_t false_negative, int64_t true_negative) {
+Detection detection_of(int64_t true_positive, int64_t false_positive, int64_t false_negative, int64_t true_negative) {
     Detection result{true_positive, false_positive, false_negative, true_negative, {}, {}, {}, {}};
     const int64_t given = true_positive + false_positive, there = true_positive + false_negative;
     if (given > 0) result.precision = static_cast<double>(true_positive) / static_cast<double>(given);

@@ -28,7 +28,7 @@ struct Detection {
     std::optional<double> precision, recall; // absent: no such label
     Interval precision_interval, recall_interval;
 };
-Detection detection(int64_t true_positive, int64_t false_positive, int64_t false_negative, int64_t true_negative);
+Detection detection_of(int64_t true_positive, int64_t false_positive, int64_t false_negative, int64_t true_negative);
 
 // How far two values are apart, squared, in Krippendorff's alpha.
 enum class AlphaLevel { nominal, ordinal, interval, ratio };

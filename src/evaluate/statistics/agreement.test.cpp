@@ -45,12 +45,12 @@ TEST_CASE("kappa is undefined where one label explains everything") {
 
 TEST_CASE("precision and recall of the failing label come with Wilson's intervals") {
     // 25 found, 5 wrongly found, 10 missed, 60 rightly not found.
-    const Detection found = detection(25, 5, 10, 60);
+    const Detection found = detection_of(25, 5, 10, 60);
     CHECK(is_close(found.precision, 0.833333));
     CHECK(is_close(found.recall, 0.714286));
     CHECK(is_close(found.precision_interval.low, wilson(25, 30).low));
     CHECK(is_close(found.recall_interval.high, wilson(25, 35).high));
-    const Detection nothing = detection(0, 0, 0, 10);
+    const Detection nothing = detection_of(0, 0, 0, 10);
     CHECK(!nothing.precision);
     CHECK(!nothing.recall);
 }

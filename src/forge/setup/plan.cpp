@@ -63,10 +63,6 @@ std::string_view folder_of(std::string_view path) {
     const size_t slash = path.rfind('/');
     return slash == path.npos ? "" : path.substr(0, slash);
 }
-std::string_view name_in(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 bool is_regular(const TreeEntry& entry) {
     return entry.mode == "100644" || entry.mode == "100755";
 }

@@ -115,8 +115,8 @@ struct Budget {
     std::optional<int64_t> tokens;
     std::optional<int64_t> cost_micro_usd;
     Defaulted<int64_t> soft_percent = int64_t{80};
-    std::optional<int64_t> steps;
-    std::optional<int64_t> turns;
+    std::optional<int64_t> steps{};
+    std::optional<int64_t> turns{};
     static constexpr std::tuple fields{
         Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
         Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},

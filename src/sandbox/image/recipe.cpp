@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,20 @@ std::string shell_quoted(std::string_view text) {
     return quoted + "'";
 }
 
+// mmdebstrap's own copies make no folders, and of a single file it keeps no mode.
+void add_copy(const ImageRecipe::Step& step, std::vector<std::string>& argv) {
+    const std::string hook = "--customize-hook=", inside = "\"$1\"" + step.target;
+    struct stat status {};
+    if (::stat(step.source.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+        argv.push_back(hook + "mkdir -p " + inside);
+        argv.push_back(hook + "sync-in " + step.source + " " + step.target);
+        return;
+    }
+    argv.push_back(hook + "mkdir -p \"$1\"" + step.target.substr(0, step.target.rfind('/') + 1));
+    argv.push_back(hook + "upload " + step.source + " " + step.target);
+    argv.push_back(hook + "chmod " + ((status.st_mode & 0111) != 0 ? "755 " : "644 ") + inside);
+}
+
 // With our environment; its messages are ours.
 Result<> run_to_file(const std::vector<std::string>& argv, const std::string& path) {
     const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -208,9 +223,7 @@ std::vector<std::string> mmdebstrap_arguments(const ImageRecipe& recipe, const s
     for (const auto& [name, value] : recipe.environment) variables += name + "=" + shell_quoted(value) + " ";
     for (const ImageRecipe::Step& step : recipe.steps) {
         if (step.command.empty()) {
-            const bool is_folder = std::filesystem::is_directory(step.source);
-            argv.push_back("--customize-hook=" + std::string(is_folder ? "sync-in " : "upload ") + step.source + " " +
-                           step.target);
+            add_copy(step, argv);
             continue;
         }
         argv.push_back("--customize-hook=chroot \"$1\" env " + variables + "/bin/sh -ec " + shell_quoted(step.command));

@@ -34,7 +34,9 @@ TEST_CASE("a list of an image becomes the arguments of mmdebstrap") {
     CHECK(recipe.value().environment.at("MODE") == "a 'b'");
     const auto argv = mmdebstrap_arguments(recipe.value(), "https://mirror.example/debian/");
     CHECK(contains_text(argv, "--include=jq"));
+    CHECK(contains_text(argv, "--customize-hook=mkdir -p \"$1\"/usr/local/bin/"));
     CHECK(contains_text(argv, "--customize-hook=upload " + folder.path + "/tool /usr/local/bin/tool"));
+    CHECK(contains_text(argv, "--customize-hook=chmod 644 \"$1\"/usr/local/bin/tool"));
     CHECK(contains_text(argv,
                         "--customize-hook=chroot \"$1\" env MODE='a '\\''b'\\''' /bin/sh -ec 'echo \"it'\\''s\" > "
                         "/etc/mark'"));

@@ -13,8 +13,8 @@ using review::ReplaySet;
 
 namespace {
 
-constexpr size_t most_candidates = 60; // of each set: reading one takes several queries
-constexpr size_t most_matches = 1000;  // spans of the issue that are read
+constexpr size_t most_replay_candidates = 60; // of each set: reading one takes several queries
+constexpr size_t most_matches = 1000;         // spans of the issue that are read
 constexpr size_t largest_candidate = 1 << 20;
 
 // Chooses for one set until it is full or the candidates end.
@@ -92,9 +92,9 @@ Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const review::Replay
     telemetry::ListSpans request;
     request.scope.project = issue.project_id.text();
     request.conditions.parent_id = ""; // the whole of a trace is its root's input and output
-    request.limit = most_candidates;
+    request.limit = most_replay_candidates;
     request.conditions.trace_ids = {
-        traces.begin(), traces.begin() + static_cast<std::ptrdiff_t>(std::min(traces.size(), most_candidates))};
+        traces.begin(), traces.begin() + static_cast<std::ptrdiff_t>(std::min(traces.size(), most_replay_candidates))};
     std::map<std::string, int64_t> entry_points;
     for (const auto& root : TRY(spans.payloads(request)).spans) {
         ++entry_points[root.row.name];
@@ -107,11 +107,11 @@ Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const review::Replay
     request.conditions.names = {entry->first};
     request.conditions.statuses = {otlp::StatusCode::ok, otlp::StatusCode::unset};
     size_t read = 0;
-    while (*settings.control > 0 && read < most_candidates) {
+    while (*settings.control > 0 && read < most_replay_candidates) {
         const auto page = TRY(spans.payloads(request));
         for (const auto& root : page.spans) {
             if (of_issue.contains(root.row.trace_id)) continue;
-            if (++read > most_candidates || chooser.count(ReplaySet::control) >= *settings.control)
+            if (++read > most_replay_candidates || chooser.count(ReplaySet::control) >= *settings.control)
                 return std::move(chooser.result);
             TRY(chooser.take(ReplaySet::control, root));
         }

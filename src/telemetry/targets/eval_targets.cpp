@@ -30,7 +30,7 @@ Result<TargetSql> target_sql(const TargetSample& sample, ClickHouseQuery& query)
               : sample.target == EvalTarget::trace ? "trace_id"
                                                    : "chat_session";
     const auto condition = [&](const std::string& filter) -> Result<std::string> {
-        const std::string compiled = compile_filter(TRY(parse_filter(filter)), query);
+        const std::string compiled = compile_filter(TRY(parse_filter(filter)), query, FilterPlace::elsewhere);
         return sql.is_group ? "max(" + compiled + ")" : "(" + compiled + ")";
     };
     sql.matches = TRY(condition(sample.filter));

@@ -5,7 +5,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { to_api_error } from "../api";
 import { local_time } from "../lib/format/time";
-import { bar_range } from "../lib/view/series";
 import { set_query } from "../router";
 import { theme } from "../theme";
 import { ErrorNote } from "./state";
@@ -83,7 +82,6 @@ function options_of(
   const grid = { stroke: resolved(host, "--line"), width: 1 };
   const font = `11px ${getComputedStyle(host).fontFamily}`;
   const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
-  const seconds = props.times.map((time) => time / 1000);
   const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
   const options: uPlot.Options = {
     width: host.clientWidth,
@@ -114,9 +112,6 @@ function options_of(
       },
     ],
     scales: {
-      ...(props.lines.some((line) => line.bars)
-        ? { x: { range: (_, least, most) => bar_range(seconds, least, most) } }
-        : {}),
       y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] },
     },
     bands: props.band && [

@@ -54,7 +54,7 @@ json::Object server_entry(LocalAgent agent, const std::string& url) {
 
 std::string servers_json(LocalAgent agent, const std::string& url) {
     const json::Object servers{{"hone", server_entry(agent, url)}};
-    return json::print_pretty(json::Object{{"mcpServers", servers}}) + "\n";
+    return json::print_pretty(json::Object{{"mcpServers", servers}});
 }
 
 // A TOML string: the same escapes as JSON.
@@ -73,7 +73,7 @@ Result<std::string> merged_json(const PackFile& file, const std::string& existin
         return invalid("mcpServers of " + file.path + " is not an object; add this to the file:\n" + file.content);
     if (!object.contains("mcpServers")) object["mcpServers"] = json::Object{};
     object["mcpServers"].get_object()["hone"] = ours.value().at("mcpServers").at("hone");
-    return json::print_pretty(theirs.value()) + "\n";
+    return json::print_pretty(theirs.value());
 }
 
 } // namespace

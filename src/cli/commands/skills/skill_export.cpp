@@ -47,9 +47,9 @@ Result<> export_pack(Context& context) {
     }
     for (const json::Value& path : written) context.print("Wrote " + std::string(path.get_string()));
     context.print(
-        "The agent reads its key from HONE_API_KEY. Make one that reads, labels and reports issues, and set it:\n"
-        "  hone key create my-agent --scope read --scope eval_write --scope issue_write\n"
-        "  export HONE_API_KEY=hone_…");
+        "The agent reads its key from HONE_API_KEY. Make one that reads, labels and reports issues, and set it:");
+    context.print("  hone key create my-agent --scope read --scope eval_write --scope issue_write");
+    context.print("  export HONE_API_KEY=hone_…");
     return {};
 }
 

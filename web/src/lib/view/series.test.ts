@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { bar_range, bucket_for, to_chart } from "./series";
+import { bucket_for, to_chart } from "./series";
 
 test("buckets grow with the range", () => {
   expect([900_000, 3_600_000, 86_400_000, 30 * 86_400_000].map((length) => bucket_for(length).text)).toEqual([
@@ -30,10 +30,4 @@ test("without a start the first bucket is the first with spans", () => {
   };
   expect(to_chart(series, null, Date.parse("2026-11-15T09:03:00Z")).values.count).toEqual([1, 0]);
   expect(to_chart({ ...series, buckets: [] }, null, 0).times).toEqual([]);
-});
-
-test("the last bar has room beside its time; a chosen part of the axis stays", () => {
-  expect(bar_range([0, 60, 120], 0, 120)).toEqual([0, 180]);
-  expect(bar_range([0, 60, 120], 10, 100)).toEqual([10, 100]);
-  expect(bar_range([7200], 7200, 7200)).toEqual([7200, 10_800]);
 });

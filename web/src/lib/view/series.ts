@@ -35,14 +35,6 @@ export interface Chart {
   values: Record<string, (number | null)[]>;
 }
 
-/** The range of an axis of bars, in seconds: a bar begins at its time, so the last one needs room for its own length. A
- * chosen part of the axis stays as it is. */
-export function bar_range(times: number[], least: number, most: number): [number, number] {
-  const last = times[times.length - 1] ?? most;
-  const step = times.length > 1 ? last - (times[times.length - 2] ?? last) : hour / 1000;
-  return most >= last ? [least, most + step] : [least, most];
-}
-
 /** Counts are zero in empty buckets; other metrics have no value there. */
 const counting = ["count", "errors", "tokens", "cost", "traces"];
 

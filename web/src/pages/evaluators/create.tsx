@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Builtin, Evaluator, LlmDefinition, NewEvaluator } from "../../api_types";
-import { use_load } from "../../load";
+import { reload, use_load } from "../../load";
 import { space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Choice, Field, Form } from "../../parts/form";
@@ -11,7 +11,7 @@ import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { evaluator_page } from "../addresses";
-import { evaluators_changed, list_builtins, output_of } from "./data";
+import { evaluators_changed, list_builtins, llm_with, output_of } from "./data";
 
 const own = "";
 const own_prompt =
@@ -24,18 +24,14 @@ function body_of(
   skill: string,
   votes: string,
 ): NewEvaluator {
-  const chosen = { name: model.trim(), ...(skill.trim() === "" ? {} : { skill: skill.trim() }) };
+  const description = builtin?.description ?? "";
   if (builtin?.kind === "code")
-    return { name, kind: "code", description: builtin.description, code: builtin.definition as NewEvaluator["code"] };
-  const definition = builtin
-    ? (builtin.definition as Omit<LlmDefinition, "model">)
+    return { name, kind: "code", description, code: builtin.definition as NewEvaluator["code"] };
+  const given: Partial<LlmDefinition> = builtin
+    ? (builtin.definition as Partial<LlmDefinition>)
     : { messages: [{ role: "user", content: own_prompt }], output: output_of("pass=1, fail=0") };
-  return {
-    name,
-    kind: "llm",
-    description: builtin?.description ?? "",
-    llm: { ...definition, model: chosen, votes: Number(votes) },
-  };
+  const llm = { ...llm_with(model.trim(), skill.trim(), given), votes: Number(votes) };
+  return { name, kind: "llm", description, llm };
 }
 
 function CreateForm({ builtins, on_close }: { builtins: Builtin[]; on_close: () => void }) {
@@ -101,7 +97,9 @@ export function CreateDialog({ on_close }: { on_close: () => void }) {
   const load = use_load("evaluator_builtins", list_builtins);
   return (
     <Dialog title="New evaluator" wide on_close={on_close}>
-      <Data load={load}>{(builtins) => <CreateForm builtins={builtins} on_close={on_close} />}</Data>
+      <Data load={load} retry={() => void reload("evaluator_builtins")}>
+        {(builtins) => <CreateForm builtins={builtins} on_close={on_close} />}
+      </Data>
     </Dialog>
   );
 }

@@ -57,7 +57,22 @@ export function output_of(text: string): OutputConfig {
       const [label = "", score] = part.split("=").map((piece) => piece.trim());
       return { label, score: score === undefined || score === "" ? null : Number(score) };
     });
-  return values.length === 0 ? { type: "boolean" } : { type: "categorical", values };
+  return { type: values.length === 0 ? "boolean" : "categorical", values, minimum: null, maximum: null };
+}
+
+/** A definition with a model: what is not given is as the server would fill it in. */
+export function llm_with(model: string, skill: string, given: Partial<LlmDefinition>): LlmDefinition {
+  return {
+    messages: [],
+    output: output_of(""),
+    mapping: {},
+    votes: 1,
+    explain: true,
+    cache: true,
+    timeout_ms: 60_000,
+    ...given,
+    model: { name: model, skill, provider: "", parameters: {} },
+  };
 }
 
 /** The definition as one text, for differences. */
