@@ -6,7 +6,7 @@ import tempfile
 
 import registries
 import workbench_repos
-from repos import Forge, diff_of, git
+from repos import Forge, diff_of, git, settled
 from runs import Shop, shell
 from server import wait_until
 
@@ -50,6 +50,8 @@ class Bench:
         git(work, "commit", "-q", "-m", message)
         git(work, "push", "-q", str(self.forge.root / f"team/{name}.git"), "main")
         self.client.must("POST", f"/v1/repos/{name}/fetch")
+        repo = settled(self.shop, name)
+        assert repo["state"] == "ready", repo
 
     def start(self, url, script, check="true", sandbox=None, **more):
         review = {"verification": [{"name": "tests", "command": check}]}
