@@ -27,8 +27,10 @@ class Bench:
         self.forge = Forge(stack)
         self.scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-repos-")))
         kinds = kinds if kinds is not None else {"npm": registries.npm(), "pypi": registries.pypi()}
-        given = registries.flags(**kinds)
-        self.shop = Shop(binary, stack, "--egress-ca-file", str(self.forge.certificate), *given, *flags)
+        authorities = self.scratch / "authorities.pem"
+        authorities.write_text(self.forge.certificate.read_text())
+        given = registries.flags(stack, kinds, authorities)
+        self.shop = Shop(binary, stack, "--egress-ca-file", str(authorities), *given, *flags)
         self.client = self.shop.client
 
     def add(self, name, write):
