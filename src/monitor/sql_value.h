@@ -12,7 +12,7 @@ namespace hone::monitor {
 
 constexpr size_t longest_monitor_sql = 10'000;
 // Of one evaluation.
-constexpr Duration sql_deadline = std::chrono::seconds(5);
+constexpr Duration sql_deadline = std::chrono::seconds(10);
 constexpr size_t sql_memory = 256 << 20;
 
 // It has {{window.from}} and {{window.to}}, and no other variable.

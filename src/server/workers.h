@@ -10,9 +10,9 @@
 #include "run/run_services.h"
 #include "run/settings/skill_check.h"
 #include "run/worker/dispatcher.h"
-#include "server/evaluation/model_calls.h"
 #include "server/adapters/run_adapters.h"
 #include "server/adapters/worker_skills.h"
+#include "server/evaluation/model_calls.h"
 #include "server/repositories.h"
 #include "telemetry/telemetry.h"
 

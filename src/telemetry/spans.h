@@ -5,10 +5,10 @@
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/places.h"
 #include "telemetry/query/evals.h"
-#include "telemetry/retention/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/query/trace_list.h"
 #include "telemetry/records/record_store.h"
+#include "telemetry/retention/retention.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/trace_projects.h"
 

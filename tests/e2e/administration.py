@@ -23,7 +23,7 @@ def test_a_role_composed_on_the_command_line_limits_a_person_their_keys_and_thei
     shop = Shop(binary, stack)
     hone = commands_of(binary, shop)
     hone("role", "create", "starter", "--permission", "project_read", "--permission", "run_read", "--permission", "run_start",
-         "--permission", "key_create", "--permission", "member_read")
+         "--permission", "key_create", "--permission", "member_read", "--permission", "skill_read")
     link = json.loads(hone("member", "invite", "ada@example.com", "--custom-role", "starter", "--json"))["path"]
     ada = shop.server.client()
     ada.must("POST", f"/v1{link.replace('/invite/', '/invites/')}/accept", {"name": "Ada", "password": "a long enough password"})

@@ -107,12 +107,7 @@ class Agents(Shop):
         super().__init__(binary, stack, "--run-places", str(AT_ONCE), "--run-places-per-space", str(AT_ONCE))
         self.model = Model(stack)
         self.harness, self.protocol, self.skills = harness, protocol, {}
-        known = json.loads((ROOT / "tests/package.json").read_text())
-        version = (known["devDependencies"] | known["harnesses"])[package]
-        done = subprocess.run(
-            [str(binary), "harness", "install", f"{harness}@{version}", "--data-dir", str(self.server.data_dir)],
-            capture_output=True, text=True, timeout=900)
-        assert done.returncode == 0, done.stderr
+        installed(binary, self.server.data_dir, harness, package)
 
     def session(self, play, prompt="go", **more):
         """Starts one; the model plays `play`."""
@@ -436,9 +431,18 @@ def test_copilot_works_in_a_session(binary, stack):
     check_no_key_on_disk(agents)
 
 
-def local_agent(model, agent, folder, home, key):
+def installed(binary, data_dir, harness, package):
+    """The folder of a harness's programs."""
+    known = json.loads((ROOT / "tests/package.json").read_text())
+    version = (known["devDependencies"] | known["harnesses"])[package]
+    done = subprocess.run([str(binary), "harness", "install", f"{harness}@{version}", "--data-dir", str(data_dir)],
+                          capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    return data_dir / "harnesses" / harness / version / "node_modules/.bin"
+
+
+def local_agent(programs, model, agent, folder, home, key):
     """The command line of an agent on an engineer's machine, and its environment; `model` plays the play of its name."""
-    programs = ROOT / "tests/node_modules/.bin"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "HONE_API_KEY": key}
     if agent == "claude":
         environment |= {"ANTHROPIC_BASE_URL": f"{model.url}/play/claude", "ANTHROPIC_API_KEY": "x", "IS_SANDBOX": "1",
@@ -477,7 +481,7 @@ def test_an_engineers_own_agent_reads_traces_labels_and_reports(binary, stack):
         "resource": {"attributes": [{"key": "openinference.project.name", "value": {"stringValue": "shop"}}]},
         "scopeSpans": [{"spans": [span]}]}]})
     wait_until(lambda: shop.client.must("GET", "/v1/projects/shop/span_rows").data, "the span is visible")
-    for agent in ("claude", "codex"):
+    for agent, harness, package in (("claude", "claude-code", "@anthropic-ai/claude-code"), ("codex", "codex", "@openai/codex")):
         work = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))  # not /tmp: Codex refuses a home there
         folder, home = work / "shop", work / "home"
         folder.mkdir()
@@ -485,7 +489,8 @@ def test_an_engineers_own_agent_reads_traces_labels_and_reports(binary, stack):
         exported = run(binary, "skills", "export", agent, "--to", folder, environment={"HONE_URL": shop.server.url})
         assert exported.returncode == 0 and "HONE_API_KEY" in exported.stdout, exported
         assert all(key not in path.read_text() for path in folder.rglob("*") if path.is_file()), "no key is written"
-        command, environment = local_agent(model, agent, folder, home, key)
+        programs = installed(binary, pathlib.Path(shop.server.data_dir), harness, package)
+        command, environment = local_agent(programs, model, agent, folder, home, key)
         done = subprocess.run(list(map(str, command)), cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
         assert done.returncode == 0 and "It is labelled and reported." in done.stdout, (agent, done.stdout[-3000:], done.stderr[-2000:])
         # The agent was told of the skill, and its labels and issues are in Hone.

@@ -169,7 +169,7 @@ hone add_evals --evals '[]' 2>&1; cat "$HONE_CONTEXT_FILE"; cat /hone/skills/hon
     assert "- /hone/skills/hone-github/SKILL.md" in said and "- https://codeload.github.com (GET, HEAD)" in said, said[:4000]
     assert "canary" not in said
     # Every query of the instructions runs.
-    queries = [block for block in re.findall(r"(?:^    .*\n)+", said + "\n", re.M) if block.lstrip().startswith("SELECT")]
+    queries = re.findall(r"^    SELECT .*\n(?:^    (?!SELECT).*\n)*", said + "\n", re.M)
     assert len(queries) >= 2, queries
     for query in queries:
         answer = shop.client.post("/v1/sql", {"project": "shop", "sql": query})

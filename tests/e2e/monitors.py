@@ -217,7 +217,7 @@ def test_sql_is_the_metric_of_a_monitor_and_is_guarded(binary, stack):
     assert "one column" in refused(f"SELECT count(), 1 FROM spans WHERE {window}")
     assert "a number" in refused(f"SELECT any(name) FROM spans WHERE {window}")
     refused(f"SELECT count() FROM system.tables WHERE {window}")
-    refused(f"SELECT count() FROM hone.spans WHERE {window}")
+    refused(f"SELECT count() FROM hone.eval_history WHERE {window}")
     refused(f"SELEKT count() FROM spans WHERE {window}")
     refused(f"INSERT INTO spans SELECT * FROM spans WHERE {window}")
     assert "exclude each other" in refused(share, metric="count")

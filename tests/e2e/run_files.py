@@ -15,7 +15,9 @@ def upload(client, path, content, status=200):
 
 
 def names(client, run, path=""):
-    return [entry["name"] for entry in client.must("GET", f"/v1/runs/{run}/files?path={path}").data]
+    """Without the worker's home, which is a hidden folder."""
+    found = [entry["name"] for entry in client.must("GET", f"/v1/runs/{run}/files?path={path}").data]
+    return [name for name in found if not name.startswith(".")]
 
 
 def content(client, run, path, more=""):

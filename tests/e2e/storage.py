@@ -4,6 +4,7 @@ import http.client
 import os
 import threading
 
+from run_files import names
 from runs import Shop, shell
 from server import wait_until
 
@@ -73,8 +74,7 @@ def test_what_a_live_run_and_a_person_need_stays(binary, stack):
     listed = [run["id"] for run in shop.client.must("GET", "/v1/runs").data]
     assert live in listed and kept in listed and len(listed) == 3, listed
     assert shop.run(kept)["title"] == "the good one" and shop.run(kept)["takes_follow_ups"]
-    files = [entry["name"] for entry in shop.client.must("GET", f"/v1/runs/{live}/files").data]
-    assert files == ["mark"], files
+    assert names(shop.client, live) == ["mark"], names(shop.client, live)
     assert shop.run(live)["state"] == "running"
     answer = shop.client.call("DELETE", f"/v1/runs/{live}")
     assert answer.status == 409 and "cancel" in answer.message, answer.text
@@ -111,7 +111,7 @@ def test_a_server_that_is_killed_while_it_collects_goes_on_after_its_start(binar
     with_files = 0
     for run in shop.client.must("GET", "/v1/runs?limit=100").data:
         if run["takes_follow_ups"]:
-            assert [entry["name"] for entry in shop.client.must("GET", f"/v1/runs/{run['id']}/files").data] == ["data"], run
+            assert names(shop.client, run["id"]) == ["data"], run
             with_files += 1
     assert with_files >= 1
     shop.client.must("POST", "/v1/storage/collect", {})

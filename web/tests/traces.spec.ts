@@ -34,7 +34,7 @@ test("the keyboard works in a trace: tree, errors, collapsing, search", async ({
   await expect(chosen(page)).toContainText("search docs");
 });
 
-test("messages between parts of the application are left out of the tree until they are asked for", async ({
+test("messages between parts of the application are left out of the tree until they are shown", async ({
   page,
   request,
   server,

@@ -310,9 +310,8 @@ std::span<const McpTool> mcp_tools() {
         tool<get_checks_tool>("get_checks",
                               "Checks of the forge on the run's pull requests; with a check, the end of its log.",
                               ToolUser::runs),
-        tool<report_verdict_tool>("report_verdict",
-                                  "Report the verdict about the document that this run evaluates; once.",
-                                  ToolUser::runs),
+        tool<report_verdict_tool>(
+            "report_verdict", "Report the verdict about the document that this run evaluates; once.", ToolUser::runs),
         tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.",
                                  ToolUser::runs),
         tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", ToolUser::runs),

@@ -330,7 +330,8 @@ struct RuleBuiltin {
 };
 
 constexpr RuleBuiltin all_rules[] = {
-    {"failed_spans", "Spans that failed.", R"json({"condition":"status = error","label":"fail","score":0,"other_label":"pass","other_score":1})json"},
+    {"failed_spans", "Spans that failed.",
+     R"json({"condition":"status = error","label":"fail","score":0,"other_label":"pass","other_score":1})json"},
     {"slow_spans", "Spans of tools and models that take longer than 10 seconds.",
      R"json({"filter":"kind in (llm, tool)","condition":"latency > 10s","label":"slow","score":0,"other_label":"ok","other_score":1})json"},
     {"empty_output", "Model calls without an output.",

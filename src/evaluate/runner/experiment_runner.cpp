@@ -179,6 +179,8 @@ void ExperimentRunner::keep(Live& live) {
         if (live.out_of_budget)
             return m_parts.tasks.end(live.id, m_server, TaskState::budget_stopped,
                                      live.problem.empty() ? "budget_seconds is used up" : live.problem);
+        // A busy database passes: the experiment is claimed again and continues.
+        if (live.error && live.error->code == Code::busy) return m_parts.tasks.release(live.id, m_server);
         if (live.error && live.error->code != Code::conflict)
             return m_parts.tasks.end(live.id, m_server, TaskState::failed, live.error->message);
         if (is_over(live)) return m_parts.tasks.release(live.id, m_server);

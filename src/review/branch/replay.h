@@ -1,6 +1,6 @@
 // A verified fix: the evidence of an issue and a control set, run on the base and on the branch of a review, several
-// times each. Signal runs it (signal/replay/fix_replays.h); reviews and pull requests show it. Values only, declared once; any
-// thread.
+// times each. Signal runs it (signal/replay/fix_replays.h); reviews and pull requests show it. Values only, declared
+// once; any thread.
 #pragma once
 
 #include "review/artifacts.h"

@@ -1,9 +1,9 @@
 // Spans by id alone, typed conditions, lists with totals, deletes that take evals along, two windows compared.
 #include "telemetry/query/compare.h"
 #include "telemetry/query/evals.h"
-#include "telemetry/retention/retention.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/query/trace_list.h"
+#include "telemetry/retention/retention.h"
 #include "telemetry/store_fixture.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/query/evals.h"
 #include "telemetry/query/filter.h"
+#include "telemetry/query/span_lookup.h"
 #include "telemetry/retention/kept_traces.h"
 #include "telemetry/retention/retention.h"
-#include "telemetry/query/span_lookup.h"
 #include "telemetry/store_fixture.h"
 
 #include <cmath>

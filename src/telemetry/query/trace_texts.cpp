@@ -84,7 +84,7 @@ std::string first_spans() {
 
 struct FoundTexts {
     std::map<std::string, TraceText> texts;      // by trace
-    std::map<std::string, std::string> failures; // what the root says about its failure
+    std::map<std::string, std::string> failures; // the message of the failed root
 };
 
 // Texts of the spans that `which` selects, one of each trace.

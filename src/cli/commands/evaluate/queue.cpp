@@ -213,7 +213,7 @@ Result<> show_agreement(Context& context) {
 
 std::vector<Command> queue_commands() {
     const std::vector<Option> settings{
-        {.name = "--config", .value = "CONFIG", .doc = "Annotation config by id or name; repeat it for several."},
+        {.name = "--config", .value = "CONFIG", .doc = "Annotation config by id or name.", .repeated = true},
         {.name = "--instructions", .value = "TEXT", .doc = "What people decide and by which criteria."},
         {.name = "--reviewers", .value = "NUMBER", .doc = "People who label each item, 1 to 10."},
         {.name = "--dataset", .value = "DATASET", .doc = "Dataset that corrected outputs go to."},
@@ -264,7 +264,7 @@ std::vector<Command> queue_commands() {
         {.path = "queue add",
          .summary = "Add spans, traces or chat sessions; each once.",
          .arguments = {queue_argument},
-         .options = {{.name = "--id", .value = "ID", .doc = "Span id, trace id or chat session; repeat it."}},
+         .options = {{.name = "--id", .value = "ID", .doc = "Span id, trace id or chat session.", .repeated = true}},
          .run = add_queue_items},
         {.path = "queue items",
          .summary = "List the items of a queue, oldest first.",
@@ -284,7 +284,8 @@ std::vector<Command> queue_commands() {
          .arguments = {queue_argument, item},
          .options = {{.name = "--eval",
                       .value = "CONFIG=LABEL",
-                      .doc = "A label; CONFIG=score:0.5 for a score, CONFIG=text:… for text. Repeat it."},
+                      .doc = "A label; CONFIG=score:0.5 for a score, CONFIG=text:… for text.",
+                      .repeated = true},
                      {.name = "--reference",
                       .value = "JSON",
                       .doc = "The correct output, for the dataset of the queue."}},

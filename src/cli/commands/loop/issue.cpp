@@ -90,10 +90,9 @@ Result<> show_issue(Context& context) {
     });
     print_list(context, "Facts", issue, "facts",
                [](const json::Value& fact) { return text_of(fact, "name") + ": " + text_of(fact, "value"); });
-    print_list(context, "Examples", issue, "examples",
-               [&](const json::Value& example) {
-                   return "hone trace " + text_of(example, "trace_id") + " -p " + text_of(issue, "project_id");
-               });
+    print_list(context, "Examples", issue, "examples", [&](const json::Value& example) {
+        return "hone trace " + text_of(example, "trace_id") + " -p " + text_of(issue, "project_id");
+    });
     const Items volume = TRY(context.remote.list_whole(issue_path(context, "volume"), {{"hours", "72"}}));
     std::vector<std::optional<double>> bars;
     for (const json::Value& point : volume.items) bars.emplace_back(static_cast<double>(number_of(point, "traces")));

@@ -58,7 +58,7 @@ export function MetricFields({ value, project, on_change, error = null }: Metric
           placeholder={sql_example}
           hint={
             <>
-              A SELECT that returns one number, within 5 seconds. It uses <code>{"{{window.from}}"}</code> and{" "}
+              A SELECT that returns one number, within 10 seconds. It uses <code>{"{{window.from}}"}</code> and{" "}
               <code>{"{{window.to}}"}</code>. in nanoseconds, for its window. No row, or NULL: no data.
             </>
           }

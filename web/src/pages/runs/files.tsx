@@ -151,6 +151,15 @@ export function WorkspaceFiles({ run }: { run: Run }) {
   return (
     <>
       <GiveFiles run={run} />
+      <div class="files-bar">
+        <Crumbs path={folder} />
+        <button type="button" class="quiet" onClick={() => void reload(key)}>
+          <Icon name="rotate" /> Refresh
+        </button>
+        <a class="button" href={api_url(`${run_route(run.id)}/files/archive`, { path: folder })} download>
+          <Icon name="download" /> Download as tar
+        </a>
+      </div>
       <Data load={load} retry={() => void reload(key)}>
         {(entries) => (
           <Table
@@ -166,17 +175,6 @@ export function WorkspaceFiles({ run }: { run: Run }) {
             }}
             open_id={shown ? `file/${shown.path}` : null}
             fit
-            bar={
-              <>
-                <Crumbs path={folder} />
-                <button type="button" class="quiet" onClick={() => void reload(key)}>
-                  <Icon name="rotate" /> Refresh
-                </button>
-                <a class="button" href={api_url(`${run_route(run.id)}/files/archive`, { path: folder })} download>
-                  <Icon name="download" /> Download as tar
-                </a>
-              </>
-            }
             foot={entries.length === 0 ? <p class="table-end">This folder is empty.</p> : undefined}
           />
         )}

@@ -83,8 +83,7 @@ function Filters({ people, harnesses }: { people: string[]; harnesses: string[] 
     return [...new Set(chosen ? [chosen, ...values] : values)].sort().map((value) => [value, value]);
   };
   return (
-    <>
-      <SearchField label="Filter by title" />
+    <div class="run-filters">
       <Choose name="state" label="All states" options={states} />
       <Choose name="project" label="All projects" options={named(use_projects().data)} />
       <Choose name="preset" label="All presets" options={named(use_presets().data)} />
@@ -92,7 +91,7 @@ function Filters({ people, harnesses }: { people: string[]; harnesses: string[] 
       <Choose name="harness" label="All harnesses" options={with_chosen("harness", harnesses)} />
       <Choose name="person" label="All people" options={with_chosen("person", people)} />
       <Choose name="cost_from" label="Any cost" options={costs} />
-    </>
+    </div>
   );
 }
 
@@ -132,6 +131,7 @@ export function History() {
         </a>
         <ExportMenu />
       </PageHeader>
+      <Filters people={rows.map((run) => run.started_by)} harnesses={rows.map((run) => run.harness)} />
       <Data load={load} retry={() => void reload(key)}>
         {(runs) => (
           <Table
@@ -142,7 +142,7 @@ export function History() {
             row_title={(run) => run.title}
             on_open={(run) => navigate(run_page(run.id))}
             on_end={load.more ?? undefined}
-            bar={<Filters people={rows.map((run) => run.started_by)} harnesses={rows.map((run) => run.harness)} />}
+            bar={<SearchField label="Filter by title" />}
             foot={
               runs.length > 0 ? (
                 <p class="table-end">{load.more ? "Loading more…" : plural(runs.length, "run")}</p>
