@@ -60,7 +60,7 @@ def test_paths_that_lead_outside_or_are_no_text_are_refused(binary, stack):
     for path in ("../x", "/etc/passwd", "a/../b", "a//b", ".", "..", "a/./b", "", "a%00b", "a%0Ab", "a%5Cb", "%FF", "a/" * 40 + "b",
                  "x" * 300, "%7F"):
         message = upload(shop.client, path, b"x", 400)
-        assert "path" in message, message
+        assert "path" in message or "address" in message, message
     for path in ("b%C3%BCcher/%E6%97%A5%E6%9C%AC.txt", "a%20b", "...", "-rf", "%F0%9F%92%A1"):
         upload(shop.client, path, b"x")
     run = shop.until(shop.start(*shell("true"))["id"])["id"]

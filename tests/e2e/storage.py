@@ -92,7 +92,7 @@ def test_deleting_a_run_a_project_and_a_space_deletes_their_files(binary, stack)
     shop.client.must("DELETE", f"/v1/runs/{single}", status=204)
     assert shop.client.call("GET", f"/v1/runs/{single}").status == 404
     wait_until(lambda: len(volumes(shop)) == 1, "the workspace of the run is deleted")
-    shop.client.must("DELETE", f"/v1/spaces/{space}", {"confirm": "other"}, status=204)
+    shop.client.must("DELETE", f"/v1/spaces/{space}?confirm=other", status=204)
     wait_until(lambda: not volumes(shop), "the workspaces of the space are deleted")
     actions = [entry["action"] for entry in shop.client.must("GET", "/v1/audit?limit=50").data]
     assert "run_delete" in actions, actions

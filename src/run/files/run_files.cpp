@@ -16,7 +16,6 @@ namespace {
 
 constexpr int most_downloads = 8;
 constexpr size_t sniffed_bytes = 8192;
-constexpr int worker_uid = 1000; // of files in a mounted volume
 
 std::string last_part(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
@@ -123,7 +122,7 @@ Result<Run> RunFiles::give(const Caller& caller, const RunId& run, const std::ve
     if (rows.empty() || rows.front().is_null(0)) return changed; // its worker writes them before the next turn
     const auto live = open_live(rows.front().text(0));
     if (!live.ok()) return changed;
-    TRY(m_uploads.place(run, live.value().files.get(), m_mounts_volumes ? worker_uid : -1));
+    TRY(m_uploads.place(run, live.value().files.get()));
     return changed;
 }
 

@@ -122,13 +122,19 @@ Result<std::vector<Upload>> Uploads::of_run(const RunId& run) const {
     return all;
 }
 
-Result<std::vector<Upload>> Uploads::place(const RunId& run, int workspace, int owner) const {
+Result<std::vector<Upload>> Uploads::place(const RunId& run, int workspace) const {
     std::vector<Upload> placed;
     for (Upload& upload : TRY(of_run(run))) {
         if (upload.placed_at) continue;
         const Fd content(::open(file_of(upload.content).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (!content.is_open()) return conflict("the uploaded file " + upload.path + " has expired; upload it again");
-        TRY(place_file(workspace, upload.path, content.get(), owner));
+        const auto written = place_file(workspace, upload.path, content.get());
+        if (!written.ok()) {
+            const Code code = written.error().code;
+            if (code == Code::conflict || code == Code::too_large)
+                TRY(m_database.execute("DELETE FROM uploads WHERE id = ?", upload.id));
+            return written.error();
+        }
         TRY(m_database.execute("UPDATE uploads SET placed_at = ? WHERE id = ?", m_clock.now(), upload.id));
         placed.push_back(std::move(upload));
     }

@@ -64,8 +64,9 @@ public:
     // A rerun gets the files of the first run again.
     Result<> copy(sql::Transaction& transaction, const RunId& from, const RunId& to) const;
     Result<std::vector<Upload>> of_run(const RunId& run) const;
-    // Writes those of a run that are not in its workspace yet. `owner`: uid of the files, or -1.
-    Result<std::vector<Upload>> place(const RunId& run, int workspace, int owner) const;
+    // Writes those of a run that are not in its workspace yet. One that can never be written (a link in its path, no
+    // room) is taken from the run.
+    Result<std::vector<Upload>> place(const RunId& run, int workspace) const;
 
     // --- for the collection of old data ---
     struct StoredContent {

@@ -53,7 +53,8 @@ Result<Fd> open_workspace_file(int workspace, const std::string& path);
 Result<int64_t> copy_workspace_file(int workspace, const std::string& path, int into, const FileLimits& limits = {});
 // A folder as a tar of its regular files and folders; links and other things are left out.
 Result<int64_t> archive_folder(int workspace, const std::string& path, int into, const FileLimits& limits = {});
-// Writes a file, with the folders above it; replaces a file of the same name in one step. `owner`: uid and gid, or -1.
-Result<> place_file(int workspace, const std::string& path, int from, int owner);
+// Writes a file, with the folders above it, as the owner of the workspace; replaces a file of the same name in one
+// step.
+Result<> place_file(int workspace, const std::string& path, int from);
 
 } // namespace hone::run

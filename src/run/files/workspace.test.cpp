@@ -31,7 +31,7 @@ struct Place {
     std::string place(const std::string& path, const std::string& content) const {
         REQUIRE(write_file(directory.path() + "/upload", content).ok());
         const Fd from(::open((directory.path() + "/upload").c_str(), O_RDONLY | O_CLOEXEC));
-        const auto placed = place_file(root.get(), path, from.get(), -1);
+        const auto placed = place_file(root.get(), path, from.get());
         return placed.ok() ? "ok" : code_name(placed.error().code);
     }
 

@@ -60,9 +60,7 @@ Result<> Worker::place_uploads() {
     for (const Upload& upload : TRY(uploads->of_run(m_run.id))) any = any || !upload.placed_at;
     if (!any) return {};
     const Fd workspace = TRY(m_run.sandbox->workspace());
-    constexpr int worker_uid = 1000; // of files in a mounted volume
-    for (const Upload& upload :
-         TRY(uploads->place(m_run.id, workspace.get(), m_run.services.mounts_volumes ? worker_uid : -1)))
+    for (const Upload& upload : TRY(uploads->place(m_run.id, workspace.get())))
         m_run.note("files", fmt::format("{} is in the workspace ({} bytes).", upload.path, upload.bytes));
     return {};
 }
