@@ -125,9 +125,8 @@ Result<> Monitors::try_sql(const access::Caller& caller, const access::ProjectId
                            const MonitorSettings& settings) {
     if (!settings.sql) return {};
     TRY(m_access.projects.find(caller, {}, project.text(), access::Permission::project_read));
-    const auto reading = m_evaluator.read(project, settings, m_clock.now());
-    if (reading.ok() || reading.error().code == Code::unavailable) return {};
-    return reading.error();
+    TRY(m_evaluator.read(project, settings, m_clock.now()));
+    return {};
 }
 
 Result<Monitor> Monitors::create(const access::Caller& caller, const access::SpaceId& space, const NewMonitor& wanted) {

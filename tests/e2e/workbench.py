@@ -6,7 +6,7 @@ import tempfile
 
 import registries
 import workbench_repos
-from repos import Forge, diff_of, git
+from repos import Forge, diff_of, git, settled
 from runs import Shop, shell
 from server import wait_until
 
@@ -27,8 +27,10 @@ class Bench:
         self.forge = Forge(stack)
         self.scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-repos-")))
         kinds = kinds if kinds is not None else {"npm": registries.npm(), "pypi": registries.pypi()}
-        given = registries.flags(**kinds)
-        self.shop = Shop(binary, stack, "--egress-ca-file", str(self.forge.certificate), *given, *flags)
+        authorities = self.scratch / "authorities.pem"
+        authorities.write_text(self.forge.certificate.read_text())
+        given = registries.flags(stack, kinds, authorities)
+        self.shop = Shop(binary, stack, "--egress-ca-file", str(authorities), *given, *flags)
         self.client = self.shop.client
 
     def add(self, name, write):
@@ -50,6 +52,8 @@ class Bench:
         git(work, "commit", "-q", "-m", message)
         git(work, "push", "-q", str(self.forge.root / f"team/{name}.git"), "main")
         self.client.must("POST", f"/v1/repos/{name}/fetch")
+        repo = settled(self.shop, name)
+        assert repo["state"] == "ready", repo
 
     def start(self, url, script, check="true", sandbox=None, **more):
         review = {"verification": [{"name": "tests", "command": check}]}

@@ -153,7 +153,7 @@ Result<> start_session(Context& context) {
     for (const auto& file : context.parsed.all("--file"))
         files.emplace_back(
             text_of(TRY(upload_for_session(context, file, "", context.value_or_empty("--space"))), "id"));
-    body["files"] = std::move(files);
+    if (!files.empty()) body["files"] = std::move(files);
     TRY(set_number(context, "--priority", "priority", body));
     return watch_or_show(context, TRY(context.remote.post("/v1/runs", std::move(body), space_query(context))), {});
 }
