@@ -122,7 +122,7 @@ Result<Run> RunFiles::give(const Caller& caller, const RunId& run, const std::ve
     if (rows.empty() || rows.front().is_null(0)) return changed; // its worker writes them before the next turn
     const auto live = open_live(rows.front().text(0));
     if (!live.ok()) return changed;
-    TRY(m_uploads.place(run, live.value().files.get()));
+    TRY(m_uploads.place(run, *live.value().sandbox));
     return changed;
 }
 

@@ -6,6 +6,7 @@
 #include "access/access.h"
 #include "base/fields.h"
 #include "run/run.h"
+#include "sandbox/provider/provider.h"
 
 #include <functional>
 #include <span>
@@ -64,9 +65,9 @@ public:
     // A rerun gets the files of the first run again.
     Result<> copy(sql::Transaction& transaction, const RunId& from, const RunId& to) const;
     Result<std::vector<Upload>> of_run(const RunId& run) const;
-    // Writes those of a run that are not in its workspace yet. One that can never be written (a link in its path, no
-    // room) is taken from the run.
-    Result<std::vector<Upload>> place(const RunId& run, int workspace) const;
+    // Writes those of a run that are not in its workspace yet, with a command in its sandbox: with the rights of the
+    // worker, who owns the files, and nowhere else. One that cannot be written is taken from the run.
+    Result<std::vector<Upload>> place(const RunId& run, sandbox::Sandbox& sandbox) const;
 
     // --- for the collection of old data ---
     struct StoredContent {

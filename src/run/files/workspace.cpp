@@ -1,6 +1,5 @@
 #include "run/files/workspace.h"
 
-#include "base/id.h"
 #include "base/text.h"
 #include "run/files/tar_writer.h"
 #include "sandbox/wall/kernel.h"
@@ -11,7 +10,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <memory>
-#include <sys/fsuid.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +31,6 @@ Error path_error(std::string_view doing, const std::string& path, int number) {
     if (number == EACCES || number == EPERM)
         return conflict(fmt::format("could not {} {}: the worker made it unreadable", doing, path));
     if (number == EISDIR) return conflict(path + " is a folder");
-    if (number == ENOSPC || number == EDQUOT) return too_large("the workspace is full: " + path + " does not fit");
     return system_error(std::string(doing) + " " + path, number);
 }
 
@@ -60,29 +57,6 @@ FileKind kind_of(mode_t mode) {
     if (S_ISDIR(mode)) return FileKind::folder;
     return S_ISLNK(mode) ? FileKind::link : FileKind::other;
 }
-
-// For the life of the object this thread uses files with the rights of the workspace's owner: a volume of a sandbox
-// maps no other user, and root must not write where the worker could not. Not needed by servers of ordinary users.
-class AsOwner {
-public:
-    explicit AsOwner(int workspace) {
-        struct stat status {};
-        if (::geteuid() != 0 || ::fstat(workspace, &status) != 0 || status.st_uid == 0) return;
-        ::setfsgid(status.st_gid);
-        ::setfsuid(status.st_uid);
-        m_is_changed = true;
-    }
-    ~AsOwner() {
-        if (!m_is_changed) return;
-        ::setfsuid(0);
-        ::setfsgid(0);
-    }
-    AsOwner(const AsOwner&) = delete;
-    AsOwner& operator=(const AsOwner&) = delete;
-
-private:
-    bool m_is_changed = false;
-};
 
 // `bytes` at most: a file that grows meanwhile is cut.
 Result<> copy_bytes(int from, int into, int64_t bytes) {
@@ -217,36 +191,6 @@ Result<int64_t> copy_workspace_file(int workspace, const std::string& path, int 
 
 Result<int64_t> archive_folder(int workspace, const std::string& path, int into, const FileLimits& limits) {
     return Archive(workspace, into, limits).write(path);
-}
-
-Result<> place_file(int workspace, const std::string& path, int from) {
-    const AsOwner as_owner(workspace);
-    Fd folder = TRY(open_folder(workspace, ""));
-    size_t begin = 0;
-    for (size_t slash = path.find('/'); slash != std::string::npos; begin = slash + 1, slash = path.find('/', begin)) {
-        const std::string name = path.substr(begin, slash - begin);
-        if (::mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST)
-            return path_error("create", path, errno);
-        Fd inner = open_beneath(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
-        if (!inner.is_open()) return path_error("create", path, errno);
-        folder = std::move(inner);
-    }
-    const std::string name = path.substr(begin);
-    const std::string beside = ".upload-" + make_ulid(SystemClock().now());
-    const Fd file(::openat(folder.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (!file.is_open()) return path_error("write", path, errno);
-    struct stat status {};
-    const auto written = [&]() -> Result<> {
-        if (::fstat(from, &status) != 0 || ::lseek(from, 0, SEEK_SET) != 0)
-            return system_error("read the upload", errno);
-        TRY(copy_bytes(from, file.get(), status.st_size));
-        // A link of this name is replaced itself; what it leads to stays.
-        if (::renameat(folder.get(), beside.c_str(), folder.get(), name.c_str()) != 0)
-            return path_error("write", path, errno);
-        return {};
-    }();
-    if (!written.ok()) ::unlinkat(folder.get(), beside.c_str(), 0);
-    return written;
 }
 
 } // namespace hone::run

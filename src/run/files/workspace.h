@@ -1,5 +1,5 @@
-// The files of a workspace, which a worker may change at the same time: listed, read and written through one open
-// directory, never through a link and never outside of it. Names of workers are data. Any thread.
+// The files of a workspace, which a worker may change at the same time: listed and read through one open directory,
+// never through a link and never outside of it. Names of workers are data. Any thread.
 #pragma once
 
 #include "base/fields.h"
@@ -53,8 +53,5 @@ Result<Fd> open_workspace_file(int workspace, const std::string& path);
 Result<int64_t> copy_workspace_file(int workspace, const std::string& path, int into, const FileLimits& limits = {});
 // A folder as a tar of its regular files and folders; links and other things are left out.
 Result<int64_t> archive_folder(int workspace, const std::string& path, int into, const FileLimits& limits = {});
-// Writes a file, with the folders above it, as the owner of the workspace; replaces a file of the same name in one
-// step.
-Result<> place_file(int workspace, const std::string& path, int from);
 
 } // namespace hone::run

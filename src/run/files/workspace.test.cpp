@@ -28,11 +28,9 @@ struct Place {
         if (!copied.ok()) return code_name(copied.error().code);
         return read_file(directory.path() + "/copy").value();
     }
-    std::string place(const std::string& path, const std::string& content) const {
-        REQUIRE(write_file(directory.path() + "/upload", content).ok());
-        const Fd from(::open((directory.path() + "/upload").c_str(), O_RDONLY | O_CLOEXEC));
-        const auto placed = place_file(root.get(), path, from.get());
-        return placed.ok() ? "ok" : code_name(placed.error().code);
+    void put(const std::string& path, const std::string& content) const {
+        std::filesystem::create_directories(std::filesystem::path(inside + "/" + path).parent_path());
+        REQUIRE(write_file(inside + "/" + path, content).ok());
     }
 
     const sql::testing::TemporaryDirectory directory;
@@ -62,36 +60,26 @@ TEST_CASE("paths are relative text without parts that lead up") {
     }
 }
 
-TEST_CASE("files are read and written inside the workspace, and through no link") {
+TEST_CASE("files are read inside the workspace, and through no link") {
     const Place place;
     std::filesystem::create_symlink(place.outside, place.inside + "/link");
     std::filesystem::create_directory_symlink(place.directory.path(), place.inside + "/up");
     REQUIRE(::mkfifo((place.inside + "/pipe").c_str(), 0600) == 0);
-    CHECK(place.place("folder/new/deep.txt", "hello") == "ok");
+    place.put("folder/new/deep.txt", "hello");
     CHECK(place.read("folder/new/deep.txt") == "hello");
-    CHECK(place.place("folder/new/deep.txt", "again") == "ok");
-    CHECK(place.read("folder/new/deep.txt") == "again");
     for (const char* path : {"link", "up/outside.txt", "pipe", "folder"}) {
         INFO(path);
         CHECK(place.read(path) == "conflict");
     }
     CHECK(place.read("none") == "not_found");
-    CHECK(place.place("up/escaped.txt", "x") == "conflict");
-    CHECK_FALSE(file_exists(place.directory.path() + "/escaped.txt"));
-    CHECK(place.place("link", "replaced") == "ok"); // the link itself
-    CHECK(place.read("link") == "replaced");
-    CHECK(read_file(place.outside).value() == "secret");
-    CHECK(place.place("folder", "x") == "conflict");
-    CHECK(place.place("large", std::string(101, 'x')) == "ok");
+    place.put("large", std::string(101, 'x'));
     CHECK(place.read("large") == "too_large");
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(place.inside))
-        CHECK(entry.path().filename().string().find(".upload-") == std::string::npos);
 }
 
 TEST_CASE("a folder is listed with folders first, and names that are not text cannot be opened") {
     const Place place;
-    REQUIRE(place.place("b.txt", "bb") == "ok");
-    REQUIRE(place.place("a.txt", "a") == "ok");
+    place.put("b.txt", "bb");
+    place.put("a.txt", "a");
     REQUIRE(write_file(place.inside + "/bad\xffname", "x").ok());
     REQUIRE(write_file(place.inside + "/line\nbreak", "x").ok());
     std::filesystem::create_symlink("/etc", place.inside + "/link");
@@ -107,7 +95,7 @@ TEST_CASE("a folder is listed with folders first, and names that are not text ca
 
 TEST_CASE("a folder that is swapped for a link meanwhile never leads outside") {
     const Place place;
-    REQUIRE(place.place("folder/outside.txt", "inside") == "ok");
+    place.put("folder/outside.txt", "inside");
     std::atomic<bool> over{false};
     std::jthread worker([&] {
         while (!over) {
@@ -127,8 +115,8 @@ TEST_CASE("a folder that is swapped for a link meanwhile never leads outside") {
 
 TEST_CASE("an archive has the files and folders, and neither links nor more than its limits") {
     const Place place;
-    REQUIRE(place.place("folder/one.txt", "1") == "ok");
-    REQUIRE(place.place("folder/" + std::string(150, 'n') + "/\xc3\xa4.txt", "2") == "ok");
+    place.put("folder/one.txt", "1");
+    place.put("folder/" + std::string(150, 'n') + "/\xc3\xa4.txt", "2");
     std::filesystem::create_symlink("/etc/passwd", place.inside + "/folder/link");
     const std::string file = place.directory.path() + "/all.tar";
     const Fd into(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

@@ -59,8 +59,7 @@ Result<> Worker::place_uploads() {
     bool any = false;
     for (const Upload& upload : TRY(uploads->of_run(m_run.id))) any = any || !upload.placed_at;
     if (!any) return {};
-    const Fd workspace = TRY(m_run.sandbox->workspace());
-    for (const Upload& upload : TRY(uploads->place(m_run.id, workspace.get())))
+    for (const Upload& upload : TRY(uploads->place(m_run.id, *m_run.sandbox)))
         m_run.note("files", fmt::format("{} is in the workspace ({} bytes).", upload.path, upload.bytes));
     return {};
 }
