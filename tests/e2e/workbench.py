@@ -31,6 +31,7 @@ class Bench:
         authorities.write_text(self.forge.certificate.read_text())
         given = registries.flags(stack, kinds, authorities)
         self.shop = Shop(binary, stack, "--egress-ca-file", str(authorities), *given, *flags)
+        self.shop.patience = 600  # installing takes as long as the machine lets it
         self.client = self.shop.client
 
     def add(self, name, write):
