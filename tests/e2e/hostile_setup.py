@@ -59,7 +59,7 @@ def test_setup_reaches_nothing_that_its_preset_does_not_open(binary, stack):
     assert ("example.com:80", True) in targets and ("example.com:80", False) in targets, requests
     assert ("169.254.169.254:80", False) in targets, requests
     said = bench.shop.texts(id, "message")
-    assert said[0] == "000" or "connect" in said[0], said  # port 3129 is not served to setup
+    assert said[1] == "000" and said[3] == "000" and said[-1] == "403", said  # port 3129 is not served to setup
 
 
 def test_setup_leaves_no_process_and_cannot_fill_the_disk_or_the_time(binary, stack):
@@ -122,7 +122,7 @@ def test_files_that_cannot_be_used_are_refused_by_name(binary, stack):
         bench.change("shop2")
         id, run = over(bench, url)
         assert run["state"] == "failed" and words in run["reason"], run
-    (work / ".devcontainer.json").write_text('// comments\n{ /* "x": */ "postCreateCommand": ["sh", "-c", "echo it\'s > ~/made"], }\n')
+    (work / ".devcontainer.json").write_text('// comments\n{ /* "x": */ "postCreateCommand": ["sh", "-c", "echo \\"it\'s\\" > ~/made"], }\n')
     bench.change("shop2")
     id, run = over(bench, url, "cat ~/made")
     assert bench.shop.texts(id, "message") == ["it's"], bench.shop.texts(id)
@@ -151,4 +151,5 @@ def test_a_policy_of_the_space_holds_for_packages_and_hosts_of_setup(binary, sta
     for sandbox, words in (({"packages": ["npm"]}, "sandbox.packages opens"), ({"setup_hosts": ["other.example.com"]}, "sandbox.setup_hosts opens")):
         answer = refused(**sandbox)
         assert answer.status == 403 and words in answer.message, answer.text
-    assert refused(setup_hosts=["files.example.com"]).status == 201
+    allowed = refused(setup_hosts=["files.example.com"])
+    assert allowed.status == 200, allowed.text

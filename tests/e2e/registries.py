@@ -104,7 +104,7 @@ def start_mirror(stack, kinds):
     handler.own = f"https://{name}:{server.server_port}"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "certificate", folder / "key")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)  # in the connection's own thread
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     stack.callback(thread.join)
