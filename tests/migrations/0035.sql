@@ -26,7 +26,7 @@ INSERT INTO runs (id, space_id, project_id, origin, automation_id, preset_id, pr
     cache_write_tokens, output_tokens, reasoning_tokens, from_run, fork_of, thread, trace_id, harness_session, spool_offset,
     wish, created_at, queued_at)
     VALUES ('run_1', 'space_1', 'project_1', 'automation', 'evaluator:evaluator_1', NULL, '', 'Evaluate', 'codex', '', '{}',
-    'succeeded', '', 'x', 'x', '{}', 0, 1, 1, 0, 0, 0, 0, 0, NULL, NULL, NULL, '', '', 0, '', 1, 1);
+    'succeeded', '', 'x', 'x', '{}', 0, 1, 1, 0, 0, 0, 0, 0, NULL, NULL, '', '', '', 0, '', 1, 1);
 INSERT INTO agent_verdicts (run_id, space_id, verdict, created_at) VALUES ('run_1', 'space_1', '{"label":"pass"}', 1);
 INSERT INTO eval_counts (task_id, hour, received, matched) VALUES ('evaltask_1', 0, 20, 10);
 INSERT INTO eval_backfills (id, task_id, version, filter, rate_ppm, strata, from_at, to_at, most_targets, state,

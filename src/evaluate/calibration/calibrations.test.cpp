@@ -50,6 +50,13 @@ struct CanaryDesk {
     explicit CanaryDesk(World& given) : world(given), calibrations(given.database, given.clock, given.access, nullptr) {
         project = world.add_project(world.admin, world.space, "shop-" + std::to_string(++made));
         evaluator = make_id<EvaluatorTag>(world.clock);
+        const Time now = world.clock.now();
+        must(world.database.execute(
+            "INSERT INTO evaluators (id, space_id, project_id, kind, name, description, filter, condition, label, "
+            "other_label, sample_percent, enabled, revision, judged_up_to, next_at, judged, matched, problem, "
+            "created_by, created_by_name, created_at, updated_at) VALUES (?, ?, NULL, 'code', ?, '', '', '', '', '', "
+            "100, 1, 1, ?, ?, 0, 0, '', '', '', ?, ?)",
+            evaluator, world.space, evaluator.text(), now, now, now, now));
         add_version(1);
         std::vector<CalibrationItem> items;
         for (int i = 0; i < 50; ++i)

@@ -179,7 +179,7 @@ TEST_CASE("the block of a pull request has numbers, at most 4 KiB, and no text o
     replay.state = ReplayState::done;
     replay.outcome = ReplayOutcome::fixed;
     replay.settings.evaluator = std::string("no | loop@1");
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 120; ++i) {
         ReplayedExample example;
         example.set = i < 20 ? ReplaySet::evidence : ReplaySet::control;
         example.trace_id = std::string(32, 'a');

@@ -63,6 +63,7 @@ Result<List<evaluate::CalibrationItem>> list_calibration_items(const Call& call)
 }
 
 Result<NoContent> delete_calibration(const Call& call) {
+    TRY(calibrated_evaluator(call, access::Permission::eval_write));
     const auto of = TRY(calibration_in_path(call));
     TRY(call.services.evaluate.calibrations.remove(call.caller, of.id));
     return NoContent{};

@@ -109,8 +109,11 @@ net::Response serve_download(run::Download download, const std::string& type, bo
 
 Result<One<run::Upload>> upload_file(const Call& call, const WorkspaceUpload& query, const StreamedBody& body) {
     const auto space = TRY(space_of(call, query.space));
-    return One<run::Upload>{TRY(call.services.run.uploads.receive(call.caller, space, query.path.value_or(""),
-                                                                  [&] { return body.reader->read(); }))};
+    return One<run::Upload>{TRY(
+        call.services.run.uploads.receive(call.caller, space, query.path.value_or(""), [&]() -> Result<std::string> {
+            if (body.reader == nullptr) return invalid("there is no body");
+            return body.reader->read();
+        }))};
 }
 
 Result<One<run::Run>> give_files(const Call& call, const GiveFiles& body) {
