@@ -45,6 +45,8 @@ std::string some_text(const json::Value& property, const json::Schemas& schemas)
     }
     const auto* type = property.as_object().if_contains("type");
     if (type != nullptr && *type == json::Value("array")) return "[]";
+    const auto* format = property.as_object().if_contains("format");
+    if (format != nullptr && *format == json::Value("date-time")) return "\"2026-01-31T12:00:00Z\"";
     return type != nullptr && *type == json::Value("integer") ? "1" : "\"viewer\"";
 }
 

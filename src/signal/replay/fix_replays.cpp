@@ -118,10 +118,10 @@ Result<BranchReplay> FixReplays::start(const Caller& caller, const ArtifactId& i
 }
 
 Result<BranchReplay> FixReplays::stop(const Caller& caller, const ArtifactId& id) {
-    BranchReplay replay = TRY(find(caller, id, 0));
     const review::Artifact artifact = TRY(m_parts.artifacts.find(caller, id));
     if (!caller.run.empty()) return forbidden("a worker cannot stop a replay");
     TRY(caller.require(Permission::experiment_write, artifact.space_id));
+    BranchReplay replay = TRY(find(caller, id, 0));
     replay.state = ReplayState::stopped;
     replay.reason = "stopped by " + caller.name;
     if (!TRY(m_replays.end(replay))) return conflict("the replay does not run");

@@ -268,7 +268,7 @@ const Route evaluators_table[] = {
         "Apply an evaluator to a few documents or targets without storing the results. Models and agents "
         "also need run_start.")
         .on(net::Lane::query),
-    route<list_builtins>("GET", "/v1/evaluator_builtins", need(project_read),
+    route<list_builtins>("GET", "/v1/evaluator_builtins", login,
                          "Built-in evaluators to start from, each with an example."),
     route<make_signing_secret>("POST", "/v1/evaluators/{evaluator}/signing_secret", need(eval_write),
                                "Make a new signing secret of a remote evaluator, which replaces the one before."),
