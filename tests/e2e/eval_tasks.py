@@ -65,7 +65,7 @@ def shop_project(server, client):
 def test_a_model_evaluates_documents_traces_and_experiments_and_equal_ones_cost_nothing(binary, stack):
     server, provider, client = laboratory(binary, stack)
     evaluator = polite(client)
-    assert evaluator["llm"]["model"]["skill"].startswith("skill_") and evaluator["revision"] == 1, evaluator
+    assert evaluator["llm"]["model"]["skill"].startswith("skl_") and evaluator["revision"] == 1, evaluator
     document = {"input": "hello", "output": "good day"}
     tested = client.must("POST", f"/v1/evaluators/{evaluator['id']}/test", {"documents": [document, {"input": "x"}]}).data
     assert tested[0]["verdict"]["label"] == "pass" and tested[0]["verdict"]["score"] == 1 and tested[0]["tokens"] > 0, tested

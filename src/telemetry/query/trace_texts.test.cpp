@@ -92,7 +92,8 @@ TEST_CASE("the failure that ended first names the error of a trace, in one line"
     failed.replace(failed.find(R"("code":2)", root + 20), 8, R"("code":2,"message":"no such order\n at line 7")");
     fixture().send_json("texts", failed);
     CHECK(text_of_trace("texts", 16).error == "no such order");
-    CHECK(text_of_trace("texts", 1).error.empty());
+    fixture().send_json("texts", request({{17, 1, 0, base_ns, 1000, "run", words("hi", "done"), 0}}));
+    CHECK(text_of_trace("texts", 17).error.empty());
 }
 
 TEST_CASE("a root that failed without words shows how; a trace whose root is missing shows its model calls") {
