@@ -130,7 +130,7 @@ def test_log_records_are_shown_on_their_span_whatever_arrives_first(binary, stac
     # The span first.
     assert send(server.url, "/v1/logs/", logs_json([log_record(1, 4, DETAILS, details("later"))]), bearer).status == 200
     for span, text in ((1, "by json"), (2, "by gzip"), (3, "by protobuf"), (4, "later")):
-        said = [{"role": "user", "content": text, "tool_call_id": "", "tool_calls": []}]
+        said = [{"role": "user", "content": text, "tool_call_id": "", "tool_calls": [], "media": []}]
         wait_for_span(
             client,
             "shop",
