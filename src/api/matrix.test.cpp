@@ -113,7 +113,7 @@ private:
         return {.name = std::move(name), .person = true, .roles = {{where, role}}, .user = caller.user};
     }
 
-    // Somebody whose custom role has the permissions of a role, with some more or less.
+    // A caller whose custom role has the permissions of a role, with some more or less.
     Who with_custom_role(std::string name, access::PermissionSet permissions) {
         Who who = person(std::move(name), space, Role::viewer);
         const auto role = must(desk.world.access.custom_roles.create(desk.world.admin, space,
