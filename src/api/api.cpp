@@ -102,6 +102,11 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
         response.body = json::print(body);
         return response;
     }
+    if (form == ErrorForm::oauth) {
+        const char* code = response.status < 500 ? "invalid_request" : "server_error";
+        response.body = json::print(json::Object{{"error", code}, {"error_description", *message}});
+        return response;
+    }
     if (form == ErrorForm::json_rpc) {
         response.body = json::print(json_rpc_failure(response.status < 500 ? -32600 : -32603, *message));
         return response;

@@ -568,6 +568,7 @@ TEST_CASE("every route responds to every kind of caller as the tables declare") 
                 CHECK(!code_of(response).empty());
             if (route.errors == ErrorForm::detailed) CHECK(!body.at("detail").as_string().empty());
             if (route.errors == ErrorForm::rpc_status) CHECK(body.at("code").as_int64() > 0);
+            if (route.errors == ErrorForm::oauth) CHECK(!body.at("error").as_string().empty());
             if (route.errors == ErrorForm::json_rpc) CHECK(body.at("error").at("code").as_int64() < 0);
         }
     }

@@ -311,6 +311,7 @@ TEST_CASE("ACP: tools have one name, however an agent shows them") {
     CHECK(call("2", "save_file (hone MCP Server)", "other") == "hone.save_file");
     CHECK(call("3", "describe_project (hone MCP Server): {}", "other") == "hone.describe_project");
     CHECK(call("4", "read_file", "read") == "read_file");
+    CHECK(call("5", "hone-query_sql", "other") == "hone.query_sql");
 }
 
 TEST_CASE("ACP: a loaded session's history is not repeated, however late it arrives, and a lost session starts again") {

@@ -32,7 +32,7 @@ std::string joined_text(const json::Value& content) {
 
 std::string tool_name(std::string_view name) {
     static constexpr std::array prefixes{std::string_view("mcp__hone__"), std::string_view("mcp_hone_"),
-                                         std::string_view("hone_")};
+                                         std::string_view("hone_"), std::string_view("hone-")};
     for (const std::string_view prefix : prefixes)
         if (name.starts_with(prefix)) return "hone." + std::string(name.substr(prefix.size()));
     // As Gemini CLI and Qwen Code say it, with or without the arguments behind.

@@ -198,26 +198,41 @@ def test_a_kill_between_verdict_and_write_neither_doubles_nor_loses_one(binary, 
     assert len({one["target_id"] for one in found}) == 6, found
 
 
+def jobs_of(client, task, state):
+    return client.must("GET", f"/v1/eval_tasks/{task['id']}/jobs?state={state}").data
+
+
+def until_paused(client, task):
+    def paused():
+        seen = client.must("GET", f"/v1/eval_tasks/{task['id']}").data
+        return seen["state"] == "paused" and seen
+    return wait_until(paused, "the task is paused", 60)
+
+
 def test_nonsense_and_refused_credentials_pause_a_task_with_a_notice_and_bounded_cost(binary, stack):
     server, provider, client = laboratory(binary, stack, "text")
     shop_project(server, client)
     task = task_of(client, polite(client))
     send(server, client, 30)
-
-    def paused():
-        seen = client.must("GET", f"/v1/eval_tasks/{task['id']}").data
-        return seen["state"] == "paused" and seen
-
-    seen = wait_until(paused, "the task is paused", 60)
+    seen = until_paused(client, task)
     assert "unparsable" in seen["reason"] and seen["waits_until"], seen
-    # Five failures, each repaired once; lanes that were under way when it was paused may end.
+    # Calls that were under way when it was paused end; then each trace is accounted for.
+    wait_until(lambda: len(jobs_of(client, task, "queued")) + len(jobs_of(client, task, "failed")) == 30, "no job is lost", 60)
+    assert {one["reason"] for one in jobs_of(client, task, "failed")} == {"unparsable"}, jobs_of(client, task, "failed")
+    # Five failures, each repaired once, and the calls that were under way.
     assert provider.get("/_count")["requests"] <= 2 * (5 + 8), provider.get("/_count")
     assert evals_of(client) == []
     kinds = [one["kind"] for one in client.must("GET", "/v1/notices").data]
     assert kinds.count("eval_task_paused") == 1, kinds
-    waiting = client.must("GET", f"/v1/eval_tasks/{task['id']}/jobs?state=queued").data
-    failed = client.must("GET", f"/v1/eval_tasks/{task['id']}/jobs?state=failed").data
-    assert len(waiting) + len(failed) == 30 and failed[0]["reason"] == "unparsable", (len(waiting), len(failed))
+    # A provider that refuses the key: every attempt would be refused, so that the first one pauses.
+    before = provider.get("/_count")["requests"]
+    client.must("PATCH", f"/v1/eval_tasks/{task['id']}", {"enabled": False})
+    refused = add_skill(client, provider, "status_401", name="refused")
+    other = task_of(client, polite(client, "refused", model={"name": "gpt-4o", "skill": refused}))
+    send(server, client, 10, first=100)
+    assert "rejected" in until_paused(client, other)["reason"]
+    wait_until(lambda: len(jobs_of(client, other, "queued")) == 10, "no job is lost", 60)
+    assert provider.get("/_count")["requests"] - before <= 8, provider.get("/_count")
 
 
 class Judge(http.server.BaseHTTPRequestHandler):

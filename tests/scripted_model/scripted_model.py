@@ -76,7 +76,7 @@ def choose_tool(wanted, arguments, offered):
         found = [tool for name in SHELL_TOOLS for tool in offered if tool.name == name]
     elif wanted.startswith("mcp:"):
         name = wanted[4:]
-        found = [t for t in offered if (t.namespace and t.name == name) or re.search("_" + re.escape(name) + "$", t.name)]
+        found = [t for t in offered if (t.namespace and t.name == name) or re.search("[_-]" + re.escape(name) + "$", t.name)]
     else:
         found = [tool for tool in offered if tool.name == wanted]
     if not found:

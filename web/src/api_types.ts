@@ -1509,7 +1509,7 @@ export interface ExperimentTask {
   commit_name: string;
   /** Time of all attempts until now. */
   spent_ms: number;
-  /** Tokens of the model calls of a task of kind prompt. */
+  /** Tokens of the model calls of the task and its evaluators. */
   spent_tokens: number;
   /** Their cost in millionths of a US dollar; calls of models without a price count as 0. */
   spent_micro_usd: number;

@@ -120,6 +120,8 @@ std::string_view failure_name(ErrorForm form) {
         return "JsonRpcFailure";
     case ErrorForm::detailed:
         return "DetailedFailure";
+    case ErrorForm::oauth:
+        return "OAuthFailure";
     }
     return "Failure";
 }
@@ -184,6 +186,14 @@ Object json_rpc_failure_schema() {
                   {"required", Array{"jsonrpc", "id", "error"}}};
 }
 
+// RFC 6749, 5.2.
+Object oauth_failure_schema() {
+    return Object{{"type", "object"},
+                  {"properties",
+                   Object{{"error", Object{{"type", "string"}}}, {"error_description", Object{{"type", "string"}}}}},
+                  {"required", Array{"error", "error_description"}}};
+}
+
 Object reference(std::string_view name) {
     return Object{{"$ref", "#/components/schemas/" + std::string(name)}};
 }
@@ -204,6 +214,8 @@ Object failure_responses() {
         {"DetailedFailure",
          Object{{"description", "What went wrong; `detail` repeats the message for Phoenix' clients."},
                 {"content", json_content(reference("DetailedFailure"))}}},
+        {"OAuthFailure", Object{{"description", "What went wrong, in the form of OAuth (RFC 6749, 5.2)."},
+                                {"content", json_content(reference("OAuthFailure"))}}},
         {"FailurePage",
          Object{{"description", "What went wrong, as a page where a browser is sent."}, {"content", std::move(page)}}},
         {"JsonRpcFailure",
@@ -227,6 +239,7 @@ Value openapi(std::string_view version) {
     components["DetailedFailure"] = detailed_failure_schema();
     components["RpcStatus"] = rpc_status_schema();
     components["JsonRpcFailure"] = json_rpc_failure_schema();
+    components["OAuthFailure"] = oauth_failure_schema();
     Object key{{"type", "http"}, {"scheme", "bearer"}, {"description", "An API key (hone_…)."}};
     Object cookie{{"type", "apiKey"},
                   {"in", "cookie"},

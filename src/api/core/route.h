@@ -32,6 +32,7 @@ enum class ErrorForm {
     rpc_status, // OTLP: google.rpc.Status, in the encoding of the request
     json_rpc,   // MCP
     detailed,   // ours, with the message also in `detail`, where Phoenix' clients read it
+    oauth,      // RFC 6749, 5.2: error and error_description
 };
 
 struct Route {

@@ -528,7 +528,8 @@ Result<> Guard::check_chat(std::string_view body) {
                                                   "cache_control",
                                                   "extra_content",
                                                   "prefix",
-                                                  "partial"};
+                                                  "partial",
+                                                  "__copilotMessageSource"};
     TRY(check_fields(body, chat_fields));
     const auto parts = [this](std::string_view part) { return check_chat_part(part); };
     return each_member(body, "the request", [&](std::string_view key, std::string_view value) -> Result<> {

@@ -176,7 +176,12 @@ LlmJudge::Sent LlmJudge::classify(const Attempt& attempt, const ModelReply& repl
     }
     const bool has_no_credit = contains_word(reply.error, {"insufficient_quota", "billing", "credit balance"});
     const bool has_no_model = reply.status == 404 || contains_word(reply.error, {"model_not_found", "unknown model"});
-    if (reply.status == 401 || reply.status == 402 || reply.status == 403 || has_no_credit || has_no_model) {
+    // The gateway gives 400 for a credential that the provider does not take: a 401 would make a harness prompt for a
+    // login.
+    const bool has_no_key =
+        contains_word(reply.error, {"does not take the credential", "needs a key, and the model skill"});
+    if (reply.status == 401 || reply.status == 402 || reply.status == 403 || has_no_key || has_no_credit ||
+        has_no_model) {
         fail(JudgeReason::rejected, reply.error);
         return Sent::failed;
     }

@@ -239,7 +239,6 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
     task.failed_runs = of.failed_runs;
     task.project_id = of.project_id.text();
     task.project_name = of.project_name;
-    TRY(add_spending(task, m_sources));
     const auto left =
         TRY(m_database.query("SELECT COUNT(*) FROM experiment_replays WHERE experiment_id = ? AND reason <> ''", id));
     task.not_replayed = left.front().integer(0);
@@ -251,6 +250,7 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
              id)))
         task.evaluators.push_back({row.id<EvaluatorTag>(0), row.integer(1), row.text(2), row.integer(3), row.integer(4),
                                    row.optional_id<access::ProjectTag>(5)});
+    TRY(add_spending(task, m_sources)); // knows by its evaluators whether models are called
     return task;
 }
 

@@ -148,16 +148,19 @@ const Route agents_table[] = {
         .takes("application/json")
         .raw("application/json")
         .with_body_limit(oauth_body_limit)
+        .fails_as(ErrorForm::oauth)
         .responds(201),
     route<give_agent_token>("POST", "/oauth/token", guest,
                             "Exchange a code with its PKCE verifier, or a refresh token, for tokens.")
         .takes("application/x-www-form-urlencoded")
         .raw("application/json")
-        .with_body_limit(oauth_body_limit),
+        .with_body_limit(oauth_body_limit)
+        .fails_as(ErrorForm::oauth),
     route<revoke_agent_token>("POST", "/oauth/revoke", guest, "End the grant of a token (RFC 7009).")
         .takes("application/x-www-form-urlencoded")
         .raw("application/json")
-        .with_body_limit(oauth_body_limit),
+        .with_body_limit(oauth_body_limit)
+        .fails_as(ErrorForm::oauth),
     route<describe_agent_request>("GET", "/v1/agent_request", login,
                                   "What an outside agent requests, for the page on which a person decides."),
     route<decide_agent_request>("POST", "/v1/agent_request", login, "Let an outside agent in, or deny it.").secret(),
