@@ -319,7 +319,7 @@ def test_issues_from_the_command_line(binary, stack):
     assert json.loads(hone("signal", "scan", "shop", "--json"))["found"] == 1
     (issue,) = json.loads(hone("issue", "list", "--project", "shop", "--json"))
     shown = hone("issue", "show", issue["id"])
-    assert "order # timed out" in shown and "affected_traces" in shown and "hone trace show" in shown, shown
+    assert "order # timed out" in shown and "affected_traces" in shown and "hone trace 0000" in shown, shown
     assert "What to do next" in shown and "Usual cause" in shown, shown
     hone("issue", "comment", issue["id"], "looking at it")
     assert "looking at it" in hone("issue", "comments", issue["id"])

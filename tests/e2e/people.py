@@ -89,6 +89,7 @@ class Fixer(Desk):
 
     def __init__(self, binary, stack, evidence=8, control=8, command="python3 app.py", **policy):
         replay = {"command": command, "evaluator": "no-loop", "control": control} | policy.pop("replay", {})
+        self.requires_replay = policy.get("require_replayed", False)
         super().__init__(binary, stack, replay=replay, **policy)
         self.forge.commit("app.py", APPLICATION)
         git(self.forge.work, "push", "-q", str(self.forge.bare), "main")
@@ -118,6 +119,8 @@ class Fixer(Desk):
 
     def replayed(self, change="LIMIT = 3", **more):
         artifact = self.branch(change)
+        if self.requires_replay:
+            self.replay(artifact)  # the one that the policy starts
         self.client.must("POST", f"/v1/reviews/{artifact}/replay", {"issue": self.issue} | more)
         return artifact, self.replay(artifact)
 
