@@ -232,6 +232,9 @@ TEST_CASE("a rerun is pinned to commits, versions and data, unless the latest on
     for_each_world([](World& world) {
         Shop shop(world);
         Settings settings = Shop::settings();
+        settings.harness = "codex"; // an agent; a program would get its input unchanged
+        settings.model = std::string("gpt-5");
+        settings.command.value.clear();
         settings.repos.value.push_back({.url = "https://git.example.com/shop", .ref = std::string("main")});
         const Run first = must(
             shop.runs.start(world.admin, world.space, {.project = "shop", .prompt = "look", .settings = settings}));

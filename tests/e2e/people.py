@@ -255,7 +255,7 @@ def test_a_replay_survives_a_kill_and_the_command_line_shows_it(binary, stack):
             return None
         task = client.must("GET", f"/v1/experiments/{found['base_experiment_id']}/task").data
         return task["successful_runs"] >= 5
-    wait_until(begun, "some runs are there")
+    wait_until(begun, "some runs are there", 240)  # the lease of the killed server ends first
     desk.shop.again()
     client = desk.shop.client
     replay = desk.replay(artifact, client)
