@@ -69,7 +69,7 @@ test("an evaluator is created, tested on real traces, and a task evaluates new o
   await page.getByRole("button", { name: "Create task" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Project").selectOption({ label: project });
-  await dialog.getByLabel("Target").selectOption("span");
+  await dialog.getByLabel("Target", { exact: true }).selectOption("span");
   await dialog.getByLabel("Percent of the targets").fill("100");
   await dialog.getByRole("button", { name: "Create task" }).click();
   await expect(page.getByRole("table", { name: "Funnel of the last 24 hours" })).toBeVisible();

@@ -45,7 +45,7 @@ test.describe("first run", () => {
     await expect(step("Start a session").getByText("(done)")).toHaveCount(1);
     await page.reload();
     await expect(page.getByRole("region", { name: "Recent runs" }).getByRole("link")).toContainText(
-      "What goes wrong here?",
+      "Fixed analysis of the project",
     );
     await expect(step("Start a session")).toHaveCount(0);
   });

@@ -63,7 +63,7 @@ test("a queue is worked through by keyboard only, and an item is taken back", as
     await expect(page.getByText(left, { exact: false })).toBeVisible();
   }
   await expect(page.getByText("Nothing left for you")).toBeVisible();
-  await page.getByRole("tab", { name: "Agreement" }).click();
+  await page.getByRole("link", { name: "Agreement" }).click();
   await expect(page.getByRole("row").filter({ hasText: "admin" })).toContainText("3");
   await check_page(page);
 });

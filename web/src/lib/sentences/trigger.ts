@@ -13,7 +13,7 @@ const comparators: Record<string, string> = {
 const comparator_text = (comparator: string | null) => comparators[comparator ?? "above"] ?? "is";
 
 export function measured_text(trigger: Pick<Trigger, "metric" | "filter" | "eval_name" | "eval_label">): string {
-  const name = metric_info(trigger.metric ?? "").title;
+  const name = metric_info(trigger.metric).title;
   const evals = trigger.eval_name ? ` ${trigger.eval_name}${trigger.eval_label ? ` = ${trigger.eval_label}` : ""}` : "";
   const filtered = name.endsWith("spans") ? "with" : "of spans with";
   const filter = trigger.filter ? ` ${filtered} ${trigger.filter}` : "";

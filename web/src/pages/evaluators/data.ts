@@ -14,7 +14,7 @@ export const list_evaluators = (signal: AbortSignal) =>
   api.list<Evaluator>("/v1/evaluators", { space: space.value?.id }, signal);
 export const list_tasks = (signal: AbortSignal) =>
   api.list<EvalTask>("/v1/eval_tasks", { space: space.value?.id }, signal);
-export const list_builtins = (signal: AbortSignal) => api.list<Builtin>("/v1/evaluator_builtins", {}, signal);
+export const list_builtins = (signal: AbortSignal) => api.get<Builtin[]>("/v1/evaluator_builtins", {}, signal);
 
 export const evaluators_key = () => `judges/${space.value?.id}`;
 export const tasks_key = () => `eval_tasks/${space.value?.id}`;

@@ -240,7 +240,7 @@ function Known({ task }: { task: EvalTask }) {
   const [dialog, set_dialog] = useState<"" | "edit" | "delete">("");
   const { attempt } = use_action();
   const funnel = use_load(`eval_task_funnel/${task.id}`, (signal) =>
-    api.list<FunnelRow>(task_route(task.id, "funnel"), {}, signal),
+    api.get<FunnelRow[]>(task_route(task.id, "funnel"), {}, signal),
   );
   use_refresh("eval_task", poll_interval);
   const state = task_state(task);

@@ -12,7 +12,7 @@ function Text({ title, text }: { title: string; text: string }) {
   return (
     <section class="payload" aria-label={title}>
       <div class="payload-head">
-        <h3>{title}</h3>
+        <h2>{title}</h2>
       </div>
       {text === "" ? <p class="faint">Not recorded.</p> : <Content text={text} />}
     </section>

@@ -173,11 +173,12 @@ function TraceActions({ project, trace, tree, spans }: TraceActionsProps) {
 
 interface SearchProps {
   found: number[];
+  searching: boolean;
   current: number;
   move: (step: 1 | -1) => void;
 }
 
-function Search({ found, current, move }: SearchProps) {
+function Search({ found, searching, current, move }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const text = query.value.get("q") ?? "";
   use_keys([{ keys: "/", title: "Search in the trace", group: "Trace", run: () => input.current?.focus() }]);
@@ -201,7 +202,7 @@ function Search({ found, current, move }: SearchProps) {
       />
       {text !== "" && (
         <span class="search-count" role="status">
-          {found.length === 0 ? "none" : at >= 0 ? `${at + 1} of ${found.length}` : found.length}
+          {searching ? "…" : found.length === 0 ? "none" : at >= 0 ? `${at + 1} of ${found.length}` : found.length}
         </span>
       )}
     </div>
@@ -211,7 +212,7 @@ function Search({ found, current, move }: SearchProps) {
 const no_matches: ReadonlySet<string> = new Set();
 
 /** Ids of the spans whose input, output or exception contains the text; the tree itself has no payloads. */
-function use_payload_matches(project: { id: string }, tree: SpanTree, text: string): ReadonlySet<string> {
+function use_payload_matches(project: { id: string }, tree: SpanTree, text: string) {
   const settled = use_settled(text.trim(), 250);
   const root = tree.spans[0]?.span;
   const load = use_load(
@@ -231,7 +232,8 @@ function use_payload_matches(project: { id: string }, tree: SpanTree, text: stri
       return new Set(page.rows.map((row) => row.span_id));
     },
   );
-  return load.data ?? no_matches;
+  const is_settled = settled === text.trim();
+  return { ids: (is_settled && load.data) || no_matches, searching: !is_settled || load.loading };
 }
 
 interface TreeProps {
@@ -247,7 +249,7 @@ function Tree({ tree, project, messages }: TreeProps) {
   const slowest = useMemo(() => slowest_path(tree), [tree]);
   const errors = useMemo(() => failed_spans(tree), [tree]);
   const text = query.value.get("q") ?? "";
-  const inside = use_payload_matches(project, tree, text);
+  const { ids: inside, searching } = use_payload_matches(project, tree, text);
   const found = useMemo(() => search_spans(tree, text, inside), [tree, text, inside]);
   const matches = useMemo(() => new Set(found), [found]);
   const evals = use_span_evals(project, tree.spans[0]?.span.trace_id ?? "");
@@ -299,7 +301,15 @@ function Tree({ tree, project, messages }: TreeProps) {
     else select(selected + 1);
   };
   const to_error = (step: 1 | -1) => select(next_index(errors, chosen ?? -1, step));
-  const to_match = (step: 1 | -1) => select(next_index(found, matches.has(selected) ? selected : -1, step));
+  // Enter before the matches are known goes to one when they are.
+  const waiting = useRef<1 | -1 | null>(null);
+  const to_match = (step: 1 | -1) => {
+    waiting.current = searching ? step : null;
+    if (!searching) select(next_index(found, matches.has(selected) ? selected : -1, step));
+  };
+  useEffect(() => {
+    if (!searching && waiting.current !== null) to_match(waiting.current);
+  }, [searching, found]);
   const to_slowest = () => select([...slowest].pop());
 
   const group = "Trace";
@@ -329,7 +339,7 @@ function Tree({ tree, project, messages }: TreeProps) {
     <div class={`trace-panes ${named !== null ? "chosen" : ""}`}>
       <div class="trace-left">
         <div class="trace-bar">
-          <Search found={found} current={selected} move={to_match} />
+          <Search found={found} searching={searching} current={selected} move={to_match} />
           <button type="button" class="quiet" disabled={errors.length === 0} onClick={() => to_error(1)}>
             Next error <kbd>e</kbd>
           </button>
