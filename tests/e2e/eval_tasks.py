@@ -194,7 +194,7 @@ def test_a_kill_between_verdict_and_write_neither_doubles_nor_loses_one(binary, 
         server.kill()
         server.start()
     client = server.admin()
-    found = wait_until(lambda: len(evals_of(client)) == 6 and evals_of(client), "all are evaluated", 120)
+    found = wait_until(lambda: len(evals_of(client)) == 6 and evals_of(client), "all are evaluated", 240)
     assert len({one["target_id"] for one in found}) == 6, found
 
 
