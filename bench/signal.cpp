@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 using namespace hone;
 using namespace hone::bench;
@@ -114,6 +115,16 @@ std::vector<Row> accuracy(telemetry::Telemetry& telemetry, int64_t now_ns, uint6
     return rows;
 }
 
+// After so quick a load the engine merges parts for a while. As on a server, scans share its two threads with them.
+void wait_for_merges(telemetry::Telemetry& telemetry) {
+    for (int quiet = 0, waited = 0; quiet < 5 && waited < 600; ++waited) {
+        const auto running =
+            telemetry.engine().query(telemetry::ClickHouseQuery("SELECT count() FROM system.merges FORMAT TSV"));
+        quiet = running.ok() && running.value() == "0\n" ? quiet + 1 : 0;
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -142,9 +153,16 @@ int main(int argc, char** argv) {
         must(telemetry->ingester().take(batch, "space", "large"));
     }
     if (!telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, std::chrono::minutes(20))) return 1;
-    const auto began = clock.steady();
-    const auto findings = find_problems(*telemetry, large, "project_large");
-    const double seconds = std::chrono::duration<double>(clock.steady() - began).count();
+    const auto scan = [&](double& seconds) {
+        const auto began = clock.steady();
+        auto findings = find_problems(*telemetry, large, "project_large");
+        seconds = std::chrono::duration<double>(clock.steady() - began).count();
+        return findings;
+    };
+    double merging_seconds = 0, seconds = 0;
+    scan(merging_seconds);
+    wait_for_merges(*telemetry);
+    const auto findings = scan(seconds);
 
     json::Object table;
     for (const Row& row : rows)
@@ -160,6 +178,7 @@ int main(int argc, char** argv) {
                                                  {"clean_data", std::move(quiet)},
                                                  {"scan_spans", findings.spans},
                                                  {"scan_seconds", seconds},
+                                                 {"scan_seconds_while_merging", merging_seconds},
                                                  {"scan_rows_read", findings.cost.rows_read},
                                                  {"scan_questions", findings.cost.questions},
                                                  {"scan_milliseconds_by_detector", std::move(detectors)},
