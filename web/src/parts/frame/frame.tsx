@@ -9,7 +9,7 @@ import { use_load } from "../../load";
 import { can, log_out, me, space, spaces } from "../../login";
 import { is_phone } from "../../phone";
 import { navigate, path } from "../../router";
-import { allowed, type Route, routes, settings_groups } from "../../routes";
+import { allowed, nav_address, type Route, routes, settings_groups } from "../../routes";
 import { theme, themes } from "../../theme";
 import { copy_text } from "../copy";
 import { ErrorNote, Note } from "../state";
@@ -33,7 +33,7 @@ function nav_group_title(route: Route): string {
 function reachable(params: Params): { route: Route; address: string }[] {
   const found: { route: Route; address: string }[] = [];
   for (const route of routes) {
-    const address = fill_path(route.path, params);
+    const address = nav_address(route, params);
     if (route.nav && address && allowed(route)) found.push({ route, address });
   }
   return found;
