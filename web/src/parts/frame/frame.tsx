@@ -137,7 +137,18 @@ function PaletteHost({ params }: { params: Params }) {
   const load = use_load(current && can("project_read") ? `projects/${current.id}` : null, (signal) =>
     api.list<Project>("/v1/projects", { space: current?.id }, signal),
   );
-  return <Palette commands={commands(params, load.data ?? [])} />;
+  const projects = load.data ?? [];
+  const objects = use_load(load.data && current ? `palette/${current.id}` : null, async (signal) => {
+    const part = await import("./palette_objects");
+    return { rows: await part.load_objects(projects, signal), typed: part.typed_commands };
+  });
+  return (
+    <Palette
+      commands={[...commands(params, projects), ...(objects.data?.rows ?? [])]}
+      typed={(text) => objects.data?.typed(text, projects, params.project) ?? []}
+      loading={objects.loading}
+    />
+  );
 }
 
 function page_keys(params: Params): KeyAction[] {
