@@ -4,6 +4,7 @@
 import { signal } from "@preact/signals";
 import { parse_range } from "./lib/format/range";
 import { with_query } from "./lib/route";
+import { space, user } from "./login";
 import { current_address, path, query, set_query, when_page_changes } from "./router";
 import { stored_signal } from "./stored";
 
@@ -40,11 +41,16 @@ export function start_carrying(range_of: (path: string) => string | undefined): 
 /** The address names nothing but a page; a range that was only carried there does not count. */
 export const is_bare_address = () => current_address() === path.value || current_address() === bare_address;
 
+/** By user, space and project: after a logout the next user has none. */
 const filters = signal<Record<string, string>>({});
 
+const filter_key = (project: string) => `${user.value?.id}/${space.value?.id}/${project}`;
+
 export function carry_filter(project: string, filter: string): void {
-  if ((filters.peek()[project] ?? "") !== filter) filters.value = { ...filters.peek(), [project]: filter };
+  const key = filter_key(project);
+  if ((filters.peek()[key] ?? "") !== filter) filters.value = { ...filters.peek(), [key]: filter };
 }
 
 /** Null: none. */
-export const carried_filter = (project: string | undefined): string | null => filters.value[project ?? ""] || null;
+export const carried_filter = (project: string | undefined): string | null =>
+  filters.value[filter_key(project ?? "")] || null;

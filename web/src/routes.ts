@@ -45,12 +45,21 @@ const evaluate = (name: keyof typeof import("./bundles/evaluate")) =>
 const settings = (name: keyof typeof import("./bundles/settings")) =>
   lazy_page(() => import("./bundles/settings"), name);
 
+const connect = (name: keyof typeof import("./bundles/connect")) => lazy_page(() => import("./bundles/connect"), name);
+
 export const routes: Route[] = [
   { path: "/login", title: "Log in", page: Login, guest: true },
   { path: "/invite/:token", title: "Invitation", page: Invite, guest: true },
   { path: "/reset", title: "New password", page: Reset, guest: true },
   { path: "/reset/:token", title: "New password", page: Reset, guest: true },
   { path: "/s/:space", title: "Home", page: Home, nav: { group: "main", icon: "home", keys: "g h" } },
+  {
+    path: "/s/:space/connect",
+    title: "Connect",
+    page: connect("ConnectPage"),
+    under: "/s/:space",
+    permission: "run_start",
+  },
   {
     path: "/s/:space/projects",
     title: "Projects",

@@ -113,6 +113,7 @@ test("the palette finds issues, runs, presets and traces by name or id", async (
   await open(prompt.toLowerCase(), "Run");
   await expect(heading).toHaveText(prompt);
   await page.goto("/s/default");
+  await expect(heading).toBeVisible();
   await open(run.id, prompt);
   await expect(page).toHaveURL(new RegExp(run.id));
   await open(trace, "Open trace");

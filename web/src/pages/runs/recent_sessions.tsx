@@ -2,10 +2,10 @@
 
 import { api } from "../../api";
 import type { Run } from "../../api_types";
-import { use_load, use_refresh } from "../../load";
+import { reload, use_load, use_refresh } from "../../load";
 import { can, space } from "../../login";
 import { Section } from "../../parts/page";
-import { State } from "../../parts/state";
+import { ErrorNote, State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { Visible } from "../../parts/visible";
 import { history_page, run_page } from "../addresses";
@@ -23,9 +23,10 @@ export function RecentSessions() {
   );
   use_refresh(key, refresh);
   const rows = load.data?.rows ?? [];
-  if (rows.length === 0) return null;
+  if (rows.length === 0 && !load.error) return null;
   return (
     <Section title="Recent sessions">
+      {load.error && <ErrorNote error={load.error} retry={() => void reload("runs/recent/")} />}
       <ul class="plain-list">
         {rows.slice(0, most).map((run) => (
           <li key={run.id}>

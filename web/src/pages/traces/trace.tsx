@@ -20,7 +20,7 @@ import {
   visible_spans,
   without_messages,
 } from "../../lib/view/span_tree";
-import { reload, use_load } from "../../load";
+import { reload, use_load, use_refresh } from "../../load";
 import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { copy_text, Id } from "../../parts/copy";
@@ -413,6 +413,8 @@ export function TracePage({ params }: { params: Params }) {
     set_messages_shown(!with_messages);
   };
   const missing = load.error?.status === 404 || tree?.spans.length === 0;
+  // A trace can be linked before its spans have arrived.
+  use_refresh(missing && id ? key : null, 3000);
   const name = params.project ?? "";
   return (
     <div class="trace-page">
@@ -440,7 +442,7 @@ export function TracePage({ params }: { params: Params }) {
         <Empty
           icon="trace"
           title="Trace not found"
-          text="It was deleted, is older than the retention of the project, or its spans have not arrived yet."
+          text="It was deleted, is older than the retention of the project, or its spans have not arrived yet. This page appears when they do."
         >
           <a class="button" href={traces_page(name)}>
             All traces

@@ -71,6 +71,14 @@ function commands(params: Params, projects: Project[]): Command[] {
   }
   if (can("run_start"))
     action("Start a session", "play", () => navigate(at("/s/:space/studio")), undefined, "new run worker agent task");
+  if (can("run_start"))
+    action(
+      "Connect an application",
+      "play",
+      () => navigate(at("/s/:space/connect")),
+      undefined,
+      "first steps send trace model",
+    );
   if (can("preset_write"))
     action("Create a preset", "plus", () => navigate(at("/s/:space/presets/new")), undefined, "new add worker");
   if (can("automation_write"))
