@@ -47,6 +47,8 @@ const settings = (name: keyof typeof import("./bundles/settings")) =>
 
 const connect = (name: keyof typeof import("./bundles/connect")) => lazy_page(() => import("./bundles/connect"), name);
 
+const docs = (name: keyof typeof import("./bundles/docs")) => lazy_page(() => import("./bundles/docs"), name);
+
 export const routes: Route[] = [
   { path: "/login", title: "Log in", page: Login, guest: true },
   { path: "/invite/:token", title: "Invitation", page: Invite, guest: true },
@@ -455,6 +457,8 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "key" },
     installation_permission: "user_manage",
   },
+  { path: "/docs", title: "Documentation", page: docs("Documentation") },
+  { path: "/docs/:document", title: "Document", page: docs("DocumentPage"), under: "/docs" },
   { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },
   {
     path: "/account",

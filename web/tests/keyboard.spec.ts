@@ -1,3 +1,4 @@
+import { check_page } from "./axe";
 import { with_chat } from "./chat";
 import { expect, test, unique } from "./fixtures";
 
@@ -126,4 +127,25 @@ test("the palette finds issues, runs, presets and traces by name or id", async (
 
   await open("0".repeat(32), "Open trace");
   await expect(page.getByText("No project of this space has the trace", { exact: false })).toBeVisible();
+});
+
+test("the documentation is on the server, is searched, and is found by the palette", async ({ page }) => {
+  await page.goto("/docs");
+  await expect(page.getByRole("list", { name: "Documents" }).getByRole("link").first()).toBeVisible();
+  await check_page(page);
+  await page.getByLabel("Search the documentation").fill("idle time");
+  const hits = page.getByRole("list", { name: "Sections" });
+  await expect(hits.getByRole("link", { name: "When it starts and ends" })).toBeVisible();
+  await hits.getByRole("link", { name: "When it starts and ends" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(/^Sessions/);
+  await expect(page.getByRole("heading", { name: "When it starts and ends" })).toBeInViewport();
+  await expect(page.getByRole("link", { name: "gateway" }).first()).toHaveAttribute("href", /\/docs\/gateway$/);
+  await check_page(page);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /^Search pages/ }).fill("threat model");
+  await expect(page.getByRole("option").first()).toContainText("Documentation");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/docs\/threat-model$/);
+  await page.goto("/docs/nothing");
+  await expect(page.getByRole("heading", { name: "Document not found" })).toBeVisible();
 });

@@ -113,7 +113,7 @@ test("an owner composes a role, gives it to a member, and it counts immediately"
   await page.goto("/s/default/settings/roles");
   await page.getByRole("button", { name: "Create role" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Name").fill(name);
+  await dialog.getByRole("textbox", { name: "Name" }).fill(name);
   await dialog.getByLabel("audit_read").check();
   await dialog.getByLabel("member_read").check();
   await dialog.getByRole("button", { name: "Create role" }).click();

@@ -133,7 +133,7 @@ test("SQL is the metric of a monitor, with a preview", async ({ page, admin, req
   await page.goto(`/s/default/projects/${project}/monitors/new`);
   const name = unique("Failed share");
   await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Metric").selectOption("sql");
+  await page.getByRole("combobox", { name: "Metric", exact: true }).selectOption("sql");
   await page.getByLabel("Limit, as the query returns").fill("0.2");
   const preview = page.getByRole("region", { name: "Preview" });
   await page.getByLabel("Query").fill("SELECT count() FROM system.tables");
@@ -154,7 +154,7 @@ test("SQL is the metric of a monitor, with a preview", async ({ page, admin, req
 
 test("a destination of PagerDuty has a key, and its form keeps an error in view", async ({ page }) => {
   await page.setViewportSize({ width: 900, height: 420 });
-  await page.goto("/s/default/destinations?new=1");
+  await page.goto("/s/default/settings/destinations?new=1");
   const name = unique("oncall");
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill(name);

@@ -32,6 +32,8 @@ function number_column(id: string, title: string, value: (numbers: ProjectNumber
     title,
     width: "92px",
     align: "right",
+    // A phone has room for the name, the traffic and the last trace.
+    wide: id !== "traces",
     sort: (row) => (row.numbers ? (value(row.numbers) ?? -1) : -1),
     cell: (row) => {
       const number = row.numbers ? value(row.numbers) : null;

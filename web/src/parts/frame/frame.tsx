@@ -128,6 +128,7 @@ function commands(params: Params, projects: Project[]): Command[] {
     "link",
     () => void copy_text(window.location.href).then(() => toast_done("Link copied")),
   );
+  action("Documentation", "info", () => navigate("/docs"), undefined, "docs help manual");
   action(
     "Keyboard shortcuts",
     "keyboard",

@@ -31,6 +31,7 @@ import {
   trace_page,
   traces_page,
 } from "../../pages/addresses";
+import { document_page, documents } from "../../pages/docs/list";
 import { navigate } from "../../router";
 import type { IconName } from "../icon";
 import { toast_failed } from "../toast";
@@ -155,10 +156,19 @@ const kinds = [
   }),
 ];
 
-/** The objects of the space; a list that cannot be read is left out. */
+const document_commands: Command[] = documents.map(({ name, title }) => ({
+  title,
+  group: "Documentation",
+  icon: "info",
+  also: name,
+  object: true,
+  run: () => navigate(document_page(name)),
+}));
+
+/** The objects of the space and the documents; a list that cannot be read is left out. */
 export async function load_objects(projects: Project[], signal: AbortSignal): Promise<Command[]> {
   const lists = await Promise.allSettled(kinds.map((load) => load(projects, signal)));
-  return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
+  return [...lists.flatMap((list) => (list.status === "fulfilled" ? list.value : [])), ...document_commands];
 }
 
 /** The project of a trace: the open one first. */

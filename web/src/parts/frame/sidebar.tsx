@@ -82,11 +82,11 @@ function UserMenu() {
             theme.value = choice;
           },
         })),
+        { title: "Documentation", icon: "info", divided: true, run: () => navigate("/docs") },
         {
           title: "Keyboard shortcuts",
           icon: "keyboard",
           hint: "?",
-          divided: true,
           run: () => {
             key_help_open.value = true;
           },
