@@ -136,10 +136,10 @@ test("SQL is the metric of a monitor, with a preview", async ({ page, admin, req
   await page.getByRole("combobox", { name: "Metric", exact: true }).selectOption("sql");
   await page.getByLabel("Limit, as the query returns").fill("0.2");
   const preview = page.getByRole("region", { name: "Preview" });
-  await page.getByLabel("Query").fill("SELECT count() FROM system.tables");
+  await page.getByLabel("Query", { exact: true }).fill("SELECT count() FROM system.tables");
   await expect(preview.getByRole("alert")).toContainText("{{window.from}}");
   await page
-    .getByLabel("Query")
+    .getByLabel("Query", { exact: true })
     .fill(
       "SELECT countIf(status = 'error') / count() FROM spans WHERE start_ns >= {{window.from}} AND start_ns < {{window.to}}",
     );
