@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { start_carrying } from "./carried";
 import { start_keyboard } from "./keyboard";
 import { match_path, type Params } from "./lib/route";
 import { load_me, me, me_state, named_space, remember_space, space } from "./login";
@@ -10,9 +11,9 @@ import { Frame } from "./parts/frame/frame";
 import { current_address, navigate, path, start_router } from "./router";
 import { allowed, type Route, routes } from "./routes";
 
-function find_route(): { route: Route | null; params: Params } {
+function find_route(address: string): { route: Route | null; params: Params } {
   for (const route of routes) {
-    const params = match_path(route.path, path.value);
+    const params = match_path(route.path, address);
     if (params) return { route, params };
   }
   return { route: null, params: {} };
@@ -31,7 +32,7 @@ function redirect(route: Route | null): string | null {
 }
 
 function App() {
-  const { route, params } = find_route();
+  const { route, params } = find_route(path.value);
   const ready = me_state.value === "ready" || route?.guest === true;
   const target = ready && me_state.value === "ready" ? redirect(route) : null;
   useEffect(() => {
@@ -53,6 +54,7 @@ function App() {
 }
 
 start_router();
+start_carrying((opened) => find_route(opened).route?.range);
 start_keyboard();
 void load_me();
 const root = document.getElementById("app");

@@ -14,7 +14,15 @@ interface NavigateOptions {
   replace?: boolean;
 }
 
-export function navigate(to: string, options: NavigateOptions = {}): void {
+let complete = (to: string) => to;
+
+/** `change` completes the address of every other page that is opened here. */
+export function when_page_changes(change: (to: string) => string): void {
+  complete = change;
+}
+
+export function navigate(wanted: string, options: NavigateOptions = {}): void {
+  const to = wanted.split("?", 1)[0] === path.value ? wanted : complete(wanted);
   if (to === address.value) return;
   if (options.replace) window.history.replaceState(null, "", to);
   else window.history.pushState(null, "", to);

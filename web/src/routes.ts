@@ -1,9 +1,10 @@
 // The route table: one entry per page. Sidebar, palette, keys and titles come from it.
 
 import type { ComponentType } from "preact";
+import { carried_filter } from "./carried";
 import type { CounterName } from "./counters";
 import { lazy_page } from "./lazy";
-import type { Params } from "./lib/route";
+import { fill_path, type Params, with_query } from "./lib/route";
 import { can, can_install, space } from "./login";
 import { Home } from "./pages/home/home";
 import { Invite } from "./pages/login/invite";
@@ -11,6 +12,7 @@ import { Login } from "./pages/login/login";
 import { Reset } from "./pages/login/reset";
 import { Projects } from "./pages/projects/projects";
 import type { IconName } from "./parts/icon";
+import { path } from "./router";
 
 export type NavGroup = "main" | "project" | "space" | "installation" | "you";
 
@@ -27,6 +29,8 @@ export interface Route {
   under?: string;
   /** The default time range; shows the time range control in the top bar. */
   range?: string;
+  /** A list with a filter in the address, which is carried to the other lists of the project. */
+  filtered?: boolean;
 }
 
 // One file for the browser per bundle, loaded when its first page is opened.
@@ -41,6 +45,10 @@ const evaluate = (name: keyof typeof import("./bundles/evaluate")) =>
 const settings = (name: keyof typeof import("./bundles/settings")) =>
   lazy_page(() => import("./bundles/settings"), name);
 
+const connect = (name: keyof typeof import("./bundles/connect")) => lazy_page(() => import("./bundles/connect"), name);
+
+const docs = (name: keyof typeof import("./bundles/docs")) => lazy_page(() => import("./bundles/docs"), name);
+
 export const routes: Route[] = [
   { path: "/login", title: "Log in", page: Login, guest: true },
   { path: "/invite/:token", title: "Invitation", page: Invite, guest: true },
@@ -48,11 +56,19 @@ export const routes: Route[] = [
   { path: "/reset/:token", title: "New password", page: Reset, guest: true },
   { path: "/s/:space", title: "Home", page: Home, nav: { group: "main", icon: "home", keys: "g h" } },
   {
+    path: "/s/:space/connect",
+    title: "Connect",
+    page: connect("ConnectPage"),
+    under: "/s/:space",
+    permission: "run_start",
+  },
+  {
     path: "/s/:space/projects",
     title: "Projects",
     page: Projects,
     nav: { group: "main", icon: "project", keys: "g p" },
     permission: "project_read",
+    range: "24h",
   },
   {
     path: "/s/:space/projects/:project",
@@ -84,6 +100,7 @@ export const routes: Route[] = [
     nav: { group: "project", icon: "trace", keys: "g t" },
     permission: "project_read",
     range: "24h",
+    filtered: true,
   },
   {
     path: "/s/:space/projects/:project/traces/:trace",
@@ -99,6 +116,7 @@ export const routes: Route[] = [
     nav: { group: "project", icon: "chat", keys: "g e" },
     permission: "project_read",
     range: "7d",
+    filtered: true,
   },
   {
     path: "/s/:space/projects/:project/logs",
@@ -439,6 +457,8 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "key" },
     installation_permission: "user_manage",
   },
+  { path: "/docs", title: "Documentation", page: docs("Documentation") },
+  { path: "/docs/:document", title: "Document", page: docs("DocumentPage"), under: "/docs" },
   { path: "/authorize", title: "Let an agent in", page: settings("Authorize") },
   {
     path: "/account",
@@ -454,13 +474,21 @@ export const settings_groups: { group: NavGroup; title: string }[] = [
   { group: "you", title: "You" },
 ];
 
-/** Whether the user may see the page; the server checks every request again. */
+/** The address of a page for sidebar, keys and palette, with the filter of the project's other lists; a second click on the
+ * same list removes the filter. Null: a parameter is not known here. */
+export function nav_address(route: Route, params: Params): string | null {
+  const address = fill_path(route.path, params);
+  if (!address || !route.filtered || address === path.value) return address;
+  return with_query(address, { filter: carried_filter(params.project) });
+}
+
 /** In the sidebar: people who only label see their queues. Links to traces work for them, too. */
 export function listed(route: Route): boolean {
   const for_annotators = ["/s/:space", "/s/:space/queues"].includes(route.path) || route.nav?.group === "you";
   return allowed(route) && (space.value?.role !== "annotator" || for_annotators);
 }
 
+/** Whether the user may see the page; the server checks every request again. */
 export function allowed(route: Route): boolean {
   if (route.permission && !can(route.permission)) return false;
   return !route.installation_permission || can_install(route.installation_permission);

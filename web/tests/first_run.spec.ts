@@ -1,52 +1,113 @@
-import { expect, fill_login, test } from "./fixtures";
+// A newcomer on an empty server: from the login to a trace on screen and a worker's result, in a counted number of clicks.
+
+import type { Page } from "@playwright/test";
+import { check_page } from "./axe";
+import { expect, fill_login, guest_page, Person, test } from "./fixtures";
+import { type ScriptedModel, start_scripted_model } from "./scripted";
 import { admin_email, admin_password, type Server, start_server } from "./server";
-import { send_spans } from "./spans";
+
+const step = (page: Page, title: string) =>
+  page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title }) });
 
 test.describe("first run", () => {
   let own: Server;
+  let model: ScriptedModel;
   test.use({ storageState: { cookies: [], origins: [] } });
+  test.describe.configure({ mode: "serial" });
   test.beforeAll(async () => {
     own = await start_server();
+    model = await start_scripted_model();
   });
-  test.afterAll(async () => own.stop());
+  test.afterAll(async () => {
+    model?.stop();
+    await own?.stop();
+  });
 
-  test("each first step is marked as done, then the space shows its recent runs", async ({ page, request }) => {
-    test.setTimeout(120_000);
+  test("a model is stored only after it responded", async ({ browser }) => {
+    const page = await guest_page(browser, own.url);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);
-    const step = (title: string) =>
-      page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title }) });
-    for (const title of ["Send a trace", "Add a model key", "Start a session"])
-      await expect(step(title).getByText("(done)")).toHaveCount(0);
+    const add = step(page, "Add a model");
+    await add.getByLabel("My own endpoint").check();
+    await add.getByLabel("On a private address or without TLS").check();
+    await add.getByLabel("Protocol").selectOption("openai");
+    await add.getByRole("textbox", { name: "Address" }).fill(`${model.url}/play/status_401`);
+    await add.getByRole("textbox", { name: "Model", exact: true }).fill("small-1");
+    await add.getByRole("button", { name: "Add and test" }).click();
+    await expect(add.getByRole("alert")).toContainText("Not saved: the test call failed.");
+    await expect(add.getByText("(done)")).toHaveCount(0);
 
-    await step("Send a trace").getByRole("link", { name: "Create an API key" }).click();
-    await page.getByRole("textbox", { name: "Name", exact: true }).fill("laptop");
-    await page.getByRole("button", { name: "Create key", exact: true }).last().click();
-    const secret = (await page.getByRole("group", { name: "secret" }).textContent()) ?? "";
-    await page.getByRole("button", { name: "Done" }).click();
-    await page.getByRole("link", { name: "Hone, home" }).click();
+    await add.getByRole("textbox", { name: "Address" }).fill(`${model.url}/play/text`);
+    await add.getByRole("button", { name: "Add and test" }).click();
+    const models = add.getByRole("list", { name: "Models" });
+    await expect(models).toContainText("own-model");
+    await expect(models).toContainText("responded");
+    // No agent is installed: the page names the command, and sessions use the fixed analysis.
+    await expect(add).toContainText("hone harness install");
+    await check_page(page);
+    // The next test starts without a model.
+    const admin = await Person.log_in(page.request, own.url, admin_email, admin_password);
+    const skills = await admin.send<{ id: string; name: string }[]>("GET", "/v1/skills?space=default&type=model");
+    expect(skills.map((skill) => skill.name)).toEqual(["own-model"]);
+    await admin.send("DELETE", `/v1/skills/${skills[0]?.id}?confirm=own-model`);
+    await page.context().close();
+  });
 
-    await expect(step("Send a trace").getByText("Waiting for the first trace")).toBeVisible();
-    await expect(step("Send a trace").getByRole("group", { name: "exporter settings" })).toContainText(
+  test("five clicks lead to a trace on screen and to a worker's result", async ({ page }) => {
+    test.setTimeout(180_000);
+    const began = Date.now();
+    let clicks = 0;
+    const click = async (name: string) => {
+      clicks += 1;
+      await page.getByRole("button", { name, exact: true }).click();
+    };
+    await page.goto(own.url);
+    await page.getByLabel("Email").fill(admin_email);
+    await page.getByLabel("Password").fill(admin_password);
+    await click("Log in");
+    for (const title of ["Send a trace", "Add a model", "Start a session"])
+      await expect(step(page, title).getByText("(done)")).toHaveCount(0);
+    await check_page(page);
+
+    await click("Create a key");
+    const send = step(page, "Send a trace");
+    const key = send.getByRole("group", { name: "key", exact: true });
+    await expect(key).toHaveText(/^export HONE_API_KEY=hone_/);
+    await expect(send.getByRole("group", { name: "Environment variables example" })).toContainText(
       "x-project-name=my-app",
     );
-    await send_spans(request, own.url, secret.trim(), "my-app", [{ name: "hello" }]);
-    await expect(step("Send a trace").getByText("(done)")).toHaveCount(1, { timeout: 20_000 });
-    await expect(page.getByRole("region", { name: "Projects" }).getByRole("link", { name: /my-app/ })).toBeVisible();
+    await expect(send.getByText("Waiting for the first trace")).toBeVisible();
+    const secret = ((await key.textContent()) ?? "").replace("export HONE_API_KEY=", "").trim();
+    await click("Send a test trace");
+    await expect(send.getByText("(done)")).toHaveCount(1);
+    const trace = page.getByRole("region", { name: "First trace" });
+    await expect(trace).toContainText("hello");
 
-    await step("Start a session").getByRole("link", { name: "Open Studio" }).click();
-    // Without a model there is only the fixed analysis, which reads no prompt.
-    await expect(page.getByText("Fixed analysis: it finds errors")).toBeVisible();
-    await expect(page.getByRole("textbox", { name: "to", exact: true })).toHaveCount(0);
-    await expect(page.getByRole("region", { name: "Task gallery" })).toHaveCount(0);
-    await page.getByRole("button", { name: "Start session" }).click();
-    await page.waitForURL(/\/runs\//);
-    await page.getByRole("link", { name: "Hone, home" }).click();
-    await expect(step("Start a session").getByText("(done)")).toHaveCount(1);
-    await page.reload();
-    await expect(page.getByRole("region", { name: "Recent runs" }).getByRole("link")).toContainText(
-      "Fixed analysis of the project",
-    );
-    await expect(step("Start a session")).toHaveCount(0);
+    await click("Continue without a model");
+    await click("Start the first session");
+    const session = page.getByRole("region", { name: "First session" });
+    await expect(session.getByText("succeeded")).toBeVisible({ timeout: 120_000 });
+    await expect(session.locator(".first-result")).not.toBeEmpty();
+    for (const title of ["Send a trace", "Add a model", "Start a session"])
+      await expect(step(page, title).getByText("(done)")).toHaveCount(1);
+    expect(clicks).toBe(5);
+    console.log(`newcomer's journey: ${clicks} clicks, ${Math.round((Date.now() - began) / 1000)} s`);
+    await check_page(page);
+
+    // The key can send traces and nothing else.
+    const headers = { Authorization: `Bearer ${secret}` };
+    expect((await page.request.get(`${own.url}/v1/projects`, { headers })).status()).toBe(403);
+
+    await trace.getByRole("link", { name: "Open the trace" }).click();
+    await expect(page.getByRole("treegrid", { name: "Spans" })).toContainText("hello");
+    // The next visit of Home shows the space, not the steps.
+    await page.goto(`${own.url}/s/default`);
+    await expect(page.getByRole("region", { name: "Recent runs" }).getByRole("link")).toContainText("Fixed analysis");
+    await expect(step(page, "Send a trace")).toHaveCount(0);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("connect an app");
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("heading", { level: 1, name: "Connect" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "First trace" })).toContainText("hello");
   });
 });

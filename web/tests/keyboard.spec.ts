@@ -1,3 +1,5 @@
+import { check_page } from "./axe";
+import { with_chat } from "./chat";
 import { expect, test, unique } from "./fixtures";
 
 test("the palette finds pages, projects and actions", async ({ page, admin }) => {
@@ -6,7 +8,7 @@ test("the palette finds pages, projects and actions", async ({ page, admin }) =>
   await page.goto("/s/default");
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.keyboard.press("Control+k");
-  const box = page.getByRole("combobox", { name: /Search pages/ });
+  const box = page.getByRole("combobox", { name: /^Search pages/ });
   await box.fill("memb");
   await expect(page.getByRole("listbox").getByRole("option").first()).toContainText("Members");
   await box.press("Enter");
@@ -83,4 +85,67 @@ test("a dialog returns the focus", async ({ page, admin }) => {
   await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(button).toBeFocused();
+});
+
+test("the palette finds issues, runs, presets and traces by name or id", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  const title = unique("Orders are refused");
+  await admin.send("POST", "/v1/issues", { project, title, explanation: "seen twice" });
+  const settings = { harness: "command", command: ["/bin/cat"] };
+  const preset = unique("echoer");
+  await admin.send("POST", "/v1/presets", { name: preset, settings });
+  const prompt = unique("Count the lamps");
+  const run = await admin.send<{ id: string }>("POST", "/v1/runs", { project, prompt, settings });
+  await page.goto("/s/default");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  const box = page.getByRole("combobox", { name: /^Search pages/ });
+  const first = page.getByRole("listbox").getByRole("option").first();
+  const heading = page.getByRole("heading", { level: 1 });
+  const open = async (text: string, shown: string) => {
+    await page.keyboard.press("Control+k");
+    await box.fill(text);
+    await expect(first).toContainText(shown);
+    await box.press("Enter");
+  };
+  await open(title, "Issue");
+  await expect(heading).toHaveText(title);
+  await open(preset, "Preset");
+  await expect(heading).toHaveText(preset);
+  await open(prompt.toLowerCase(), "Run");
+  await expect(heading).toHaveText(prompt);
+  await page.goto("/s/default");
+  await expect(heading).toBeVisible();
+  await open(run.id, prompt);
+  await expect(page).toHaveURL(new RegExp(run.id));
+  await open(trace, "Open trace");
+  await expect(page).toHaveURL(new RegExp(`/projects/${project}/traces/${trace}`));
+
+  await page.keyboard.press("Control+k");
+  await box.fill("arrives on tuesday");
+  await page.getByRole("option", { name: /^Search the traces of/ }).click();
+  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "POST /chat" })).toBeVisible();
+
+  await open("0".repeat(32), "Open trace");
+  await expect(page.getByText("No project of this space has the trace", { exact: false })).toBeVisible();
+});
+
+test("the documentation is on the server, is searched, and is found by the palette", async ({ page }) => {
+  await page.goto("/docs");
+  await expect(page.getByRole("list", { name: "Documents" }).getByRole("link").first()).toBeVisible();
+  await check_page(page);
+  await page.getByLabel("Search the documentation").fill("idle time");
+  const hits = page.getByRole("list", { name: "Sections" });
+  await expect(hits.getByRole("link", { name: "When it starts and ends" })).toBeVisible();
+  await hits.getByRole("link", { name: "When it starts and ends" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(/^Sessions/);
+  await expect(page.getByRole("heading", { name: "When it starts and ends" })).toBeInViewport();
+  await expect(page.getByRole("link", { name: "gateway" }).first()).toHaveAttribute("href", /\/docs\/gateway$/);
+  await check_page(page);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: /^Search pages/ }).fill("threat model");
+  await expect(page.getByRole("option").first()).toContainText("Documentation");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/docs\/threat-model$/);
+  await page.goto("/docs/nothing");
+  await expect(page.getByRole("heading", { name: "Document not found" })).toBeVisible();
 });

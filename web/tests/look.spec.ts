@@ -29,7 +29,11 @@ test("on a phone the sidebar is a drawer and nothing is wider than the screen", 
   await admin.send("POST", "/v1/projects", { name: unique("phone") });
   await page.setViewportSize({ width: 390, height: 780 });
   await page.goto("/s/default/projects");
-  await expect(page.getByRole("table", { name: "Projects" })).toBeVisible();
+  const table = page.getByRole("table", { name: "Projects" });
+  await expect(table).toBeVisible();
+  // The names keep their room, and the last column is on the screen.
+  expect((await table.getByRole("link").first().boundingBox())?.width).toBeGreaterThan(60);
+  await expect(table.getByRole("columnheader", { name: "Last trace" })).toBeInViewport({ ratio: 1 });
   await expect(page.getByRole("link", { name: "Home" })).toHaveCount(0);
   await page.getByRole("button", { name: "Open the menu" }).click();
   const menu = page.getByRole("dialog", { name: "Menu" });

@@ -1,3 +1,4 @@
+import { check_page } from "./axe";
 import { expect, guest_page, test, unique } from "./fixtures";
 
 test("an invited viewer joins by the link and sees only what the role allows", async ({
@@ -150,4 +151,54 @@ test("owners of the installation see the storage of each space", async ({ page }
   const table = page.getByRole("table", { name: "Storage by space" });
   await expect(table.getByRole("row").filter({ hasText: "default" })).toBeVisible();
   await expect(table.getByRole("row").filter({ hasText: "No space" })).toContainText(/[KMG]i?B/);
+});
+
+test("a viewer has no counters of work for others, and sees why a part of a page is missing", async ({
+  browser,
+  server,
+  admin,
+}) => {
+  const email = `${unique("reader")}@example.com`;
+  const project = unique("watched");
+  await admin.send("POST", "/v1/projects", { name: project });
+  await admin.send("POST", "/v1/issues", { project, title: "Orders are refused", explanation: "seen twice" });
+  const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
+  const { path } = await admin.send<{ path: string }>("POST", `/v1/spaces/${space?.id}/invites`, {
+    email,
+    role: "viewer",
+  });
+  const guest = await guest_page(browser, server.url);
+  await guest.goto(path);
+  await guest.getByLabel("Your name").fill("Rita Reader");
+  await guest.getByLabel("Choose a password").fill("rita has a password");
+  await guest.getByRole("button", { name: "Join default" }).click();
+  await expect(guest.getByRole("heading", { level: 1 })).toHaveText("default");
+  await expect(guest.getByRole("region", { name: "Waiting for review" })).toHaveCount(0);
+  await expect(guest.getByRole("button", { name: "Notices", exact: true })).toBeVisible();
+  await guest.goto(`/s/default/projects/${project}/signal`);
+  await expect(guest.getByRole("link", { name: "Orders are refused" })).toBeVisible();
+  await expect(guest.locator(".nav .counter")).toHaveCount(0);
+  await expect(guest.getByRole("link", { name: "Ask a worker" })).toHaveCount(0);
+
+  // The server refuses a part of a page that the role allows.
+  await guest.route(/\/v1\/presets/, (route) =>
+    route.fulfill({
+      status: 403,
+      headers: { "X-Request-Id": "req-1" },
+      json: { error: { code: "forbidden", message: "You need the permission preset_read." } },
+    }),
+  );
+  await guest.goto("/s/default/presets");
+  await expect(guest.getByRole("heading", { name: "You do not have access" })).toBeVisible();
+  await expect(guest.getByText("You need the permission preset_read.")).toBeVisible();
+  await expect(guest.getByRole("button", { name: "Try again" })).toHaveCount(0);
+  await check_page(guest);
+
+  // A part of Home that cannot be read does not look empty.
+  await guest.route(/\/v1\/issues/, (route) =>
+    route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The database is busy." } } }),
+  );
+  await guest.goto("/s/default");
+  await expect(guest.getByRole("region", { name: "Open issues" }).getByRole("alert")).toContainText("busy");
+  await guest.context().close();
 });

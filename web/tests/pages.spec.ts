@@ -25,6 +25,7 @@ async function check_both_themes(page: Page): Promise<void> {
 
 const pages: Record<string, string> = {
   Home: "/s/default",
+  Connect: "/s/default/connect",
   Projects: "/s/default/projects",
   "a project": "/s/default/projects/checked",
   "a project's comparison": "/s/default/projects/checked?tab=compare",

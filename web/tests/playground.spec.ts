@@ -1,33 +1,19 @@
 // The playground, protected tags and proposals in the browser, with a scripted model.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
 import { make_dataset, make_prompt } from "./evaluate";
 import { expect, type Person, test, unique } from "./fixtures";
+import { type ScriptedModel, start_scripted_model } from "./scripted";
 import { new_span_id, send_spans } from "./spans";
 
-const script = join(dirname(fileURLToPath(import.meta.url)), "../../tests/scripted_model/scripted_model.py");
-
-let model: ChildProcess | null = null;
-let model_url = "";
+let model: ScriptedModel;
 
 test.beforeAll(async () => {
-  model = spawn("python3", [script, "--until-input-ends"], { stdio: ["pipe", "pipe", "inherit"] });
-  const stdout = model.stdout;
-  if (!stdout) throw new Error("the scripted model has no output");
-  const said = await new Promise<string>((resolve) => {
-    stdout.once("data", (piece) => resolve(String(piece)));
-  });
-  model_url = said.trim().split(" ")[1] ?? "";
+  model = await start_scripted_model();
 });
 
-test.afterAll(() => {
-  model?.stdin?.end();
-  model?.kill();
-});
+test.afterAll(() => model?.stop());
 
 /** A model skill whose models have names of their own, so that specs do not share one. */
 async function add_model(admin: Person, play: string): Promise<string> {
@@ -36,7 +22,7 @@ async function add_model(admin: Person, play: string): Promise<string> {
     name,
     type: "model",
     secrets: { API_KEY: "sk-planted-0123456789abcdef" },
-    variables: { PROTOCOL: "openai", BASE_URL: `${model_url}/play/${play}`, ALLOW_PRIVATE: "true", MODELS: name },
+    variables: { PROTOCOL: "openai", BASE_URL: `${model.url}/play/${play}`, ALLOW_PRIVATE: "true", MODELS: name },
   });
   return name;
 }

@@ -181,12 +181,12 @@ test("Ask a worker opens the Studio about what is on the page, and each subject 
   await page.goto(trace_address(project, trace));
   await page.getByRole("link", { name: "Ask a worker" }).click();
   const subjects = page.getByRole("list", { name: "The session is about" });
-  await expect(subjects.getByRole("listitem")).toHaveText([new RegExp(`trace ${trace.slice(0, 8)}`)]);
+  await expect(subjects.getByRole("listitem")).toHaveText([new RegExp(`Trace ${trace.slice(0, 8)}`)]);
   await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
   await subjects.getByRole("button", { name: /^Remove/ }).click();
   await expect(subjects).toHaveCount(0);
 
   await page.goto(`/s/default/projects/${project}/traces?filter=${encodeURIComponent('name = "describe"')}`);
   await page.getByRole("link", { name: "Ask a worker" }).click();
-  await expect(subjects.getByRole("listitem")).toHaveText(['Traces with name = "describe"']);
+  await expect(subjects.getByRole("listitem")).toHaveText(['Traces with name = "describe"', "Last 24 h"]);
 });

@@ -183,3 +183,19 @@ test("several runs are stopped together in Swarm", async ({ page, admin }) => {
   await page.getByRole("button", { name: "Stop 2" }).click();
   await expect(page.getByRole("cell", { name: "cancelled" })).toHaveCount(2, { timeout: 60_000 });
 });
+
+test("every network request has a row of its own, and none is in progress after the run", async ({ page, admin }) => {
+  test.setTimeout(240_000);
+  const project = unique("networked");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const fetch_all = "cat; for n in 1 2 3 4 5; do curl -s -m 5 http://blocked.example/$n >&2; done; true";
+  const settings = { harness: "command", command: ["/bin/sh", "-c", fetch_all] };
+  const run = await admin.send<{ id: string }>("POST", "/v1/runs", { project, prompt: "Fetch five", settings });
+  await page.goto(`/s/default/runs/${run.id}`);
+  await expect(page.locator(".facts").getByText("succeeded", { exact: true })).toBeVisible({ timeout: 120_000 });
+  await expect(page.getByTitle("Without the time it waited for follow-ups")).toHaveText(/^\d.* m?s$/);
+  await page.getByRole("link", { name: "Network" }).click();
+  const rows = page.getByRole("table", { name: "Requests" }).getByRole("row").filter({ hasText: "blocked.example" });
+  await expect(rows).toHaveCount(5);
+  await expect(page.getByText("in progress")).toHaveCount(0);
+});

@@ -1,11 +1,12 @@
 // A chart over time. The drawing library is loaded with the first chart; each chart has a hidden table for
 // screen readers. Dragging chooses a time range.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { to_api_error } from "../api";
+import { choose_range_text } from "../carried";
 import { local_time } from "../lib/format/time";
-import { set_query } from "../router";
 import { theme } from "../theme";
 import { ErrorNote } from "./state";
 
@@ -32,6 +33,8 @@ interface ChartProps {
   height?: number;
   /** Fills the area between two lines, given by their indexes in `lines`. */
   band?: { upper: number; lower: number; colour: string };
+  /** Beside the title. */
+  actions?: ComponentChildren;
 }
 
 const usual_height = 148;
@@ -40,7 +43,7 @@ const value_axis = 56;
 /** Writes a range chosen by dragging into the address, to the minute. */
 export function choose_range(from: number, to: number): void {
   const utc = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`;
-  set_query({ range: `${utc(from)}..${utc(Math.max(to, from + 60_000))}` });
+  choose_range_text(`${utc(from)}..${utc(Math.max(to, from + 60_000))}`);
 }
 
 /** A colour variable as the canvas understands it. */
@@ -66,6 +69,9 @@ const axis_size = (labels: string[]) =>
 /** Values without neighbours draw no line: their points are shown. */
 const is_sparse = (line: Line) => line.values.filter((value) => value !== null).length < 3;
 
+/** The length of a bucket in seconds; of a single bucket it is unknown. */
+const bucket_seconds = (times: number[]) => ((times[1] ?? (times[0] ?? 0) + 3_600_000) - (times[0] ?? 0)) / 1000;
+
 /** Half of the label would be cut off at the right edge. */
 function is_cut_off(plot: uPlot, mark: number): boolean {
   const { min = 0, max = 0 } = plot.scales.x ?? {};
@@ -83,6 +89,8 @@ function options_of(
   const font = `11px ${getComputedStyle(host).fontFamily}`;
   const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
   const bars = library.paths.bars?.({ size: [0.8, 40], align: 1 });
+  // A bar starts at its bucket's time: the newest one needs the room of a bucket at the right edge.
+  const room = props.lines.some((line) => line.bars) ? bucket_seconds(props.times) : 0;
   const options: uPlot.Options = {
     width: host.clientWidth,
     height: props.height ?? usual_height,
@@ -112,6 +120,7 @@ function options_of(
       },
     ],
     scales: {
+      x: room > 0 ? { range: (_, first, last) => [first, last + room] } : {},
       y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] },
     },
     bands: props.band && [
@@ -207,6 +216,7 @@ export function Chart(props: ChartProps) {
     <figure class="chart" aria-label={props.title}>
       <figcaption>
         <h2>{props.title}</h2>
+        {props.actions}
         <span class="spring" />
         {time !== undefined && <span class="faint">{local_time(new Date(time).toISOString()).slice(5, 16)}</span>}
         {props.lines.map((line) => (

@@ -1,4 +1,4 @@
-// The states every page has besides its data: loading, empty, failed; and small state marks.
+// The states every page has besides its data: loading, empty, failed, forbidden; and small state marks.
 
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api";
@@ -102,6 +102,15 @@ function Gone({ error }: { error: ApiError }) {
   );
 }
 
+/** The page is visible, but not this part of it: a retry would not help. The server names the missing permission. */
+function Forbidden({ error, whole_page }: { error: ApiError; whole_page?: boolean }) {
+  return (
+    <Empty whole_page={whole_page} icon="lock" title="You do not have access" text={error.message}>
+      <p class="note-foot">{error.request_id && <RequestId id={error.request_id} />}</p>
+    </Empty>
+  );
+}
+
 interface DataProps<T> {
   load: Loaded<T>;
   /** The page shows nothing without this data, not even a title. */
@@ -114,6 +123,8 @@ interface DataProps<T> {
 /** Old data stays while new loads; an error is shown above what is still there. */
 export function Data<T>({ load, retry, skeleton, whole_page, children }: DataProps<T>) {
   if (whole_page && load.data === undefined && load.error?.status === 404) return <Gone error={load.error} />;
+  if (load.data === undefined && load.error?.status === 403)
+    return <Forbidden error={load.error} whole_page={whole_page} />;
   return (
     <>
       {load.error && <ErrorNote error={load.error} retry={retry} />}

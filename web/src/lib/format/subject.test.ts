@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { parse_subject, subject_title, with_subjects, write_subject } from "./subject";
+import { parse_subject, subject_title, titled, with_subjects, write_subject } from "./subject";
 
 test("a subject survives the address", () => {
   const filter = { kind: "filter", value: 'model = "a:b" and status = error' } as const;
@@ -23,6 +23,19 @@ test("subjects are lines after the prompt, one line each", () => {
 });
 
 test("titles are short", () => {
-  expect(subject_title({ kind: "trace", value: "abc" })).toBe("trace abc");
+  expect(subject_title({ kind: "trace", value: "abc" })).toBe("Trace abc");
   expect(subject_title({ kind: "filter", value: "x".repeat(100) }).length).toBeLessThan(60);
+});
+
+test("an issue and a run are shown by their title, and sent with their id on one line", () => {
+  const issue = { kind: "issue", value: titled("issue_01", "Orders\nare refused") } as const;
+  expect(subject_title(issue)).toBe("Issue: Orders are refused");
+  expect(with_subjects("Why?", [issue])).toContain("- issue issue_01 Orders are refused");
+});
+
+test("a time range is written as a person reads it", () => {
+  const between = "2026-11-01T00:00Z..2026-11-02T00:00Z";
+  expect(subject_title({ kind: "range", value: "24h" })).toBe("Last 24 h");
+  expect(with_subjects("Why?", [{ kind: "range", value: "24h" }])).toContain("- the time range: last 24 h");
+  expect(subject_title({ kind: "range", value: between })).toBe("2026-11-01 00:00 – 2026-11-02 00:00 UTC");
 });

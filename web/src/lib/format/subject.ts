@@ -1,14 +1,16 @@
 // What a session is about: the things that a person selected before starting it. They are in the address of the Studio as
 // `about=kind:value`, and become lines of the prompt. Only names and ids: texts of traces are for the worker to read.
 
-export type SubjectKind = "trace" | "span" | "filter" | "issue" | "run" | "sql";
+import { parse_range, range_title } from "./range";
+
+export type SubjectKind = "trace" | "span" | "filter" | "issue" | "run" | "sql" | "chart" | "range";
 
 export interface Subject {
   kind: SubjectKind;
   value: string;
 }
 
-const kinds: readonly SubjectKind[] = ["trace", "span", "filter", "issue", "run", "sql"];
+const kinds: readonly SubjectKind[] = ["trace", "span", "filter", "issue", "run", "sql", "chart", "range"];
 const longest = 4000;
 
 export function parse_subject(text: string): Subject | null {
@@ -20,27 +22,52 @@ export function parse_subject(text: string): Subject | null {
 
 export const write_subject = ({ kind, value }: Subject) => `${kind}:${value}`;
 
+const one_line = (text: string) => text.replaceAll(/\s+/g, " ").trim();
+
+/** An issue or a run with its title, as the value of a subject. */
+export const titled = (id: string, title: string) => one_line(`${id} ${title}`).slice(0, 300);
+
+/** "Last 24 h", or "2026-11-01 00:00 – 2026-11-02 00:00 UTC". */
+function range_text(value: string): string {
+  const range = parse_range(value);
+  if (!range) return one_line(value);
+  return `${range_title(range)}${range.kind === "between" ? " UTC" : ""}`;
+}
+
+const first_words: Record<SubjectKind, string> = {
+  trace: "Trace",
+  span: "Span",
+  filter: "Traces with",
+  issue: "Issue:",
+  run: "Run:",
+  sql: "SQL",
+  chart: "Chart",
+  range: "",
+};
+
 /** As a short title for people. */
 export function subject_title({ kind, value }: Subject): string {
-  const one_line = value.replaceAll(/\s+/g, " ");
-  const short = one_line.length > 40 ? `${one_line.slice(0, 38)}…` : one_line;
-  return kind === "filter" ? `Traces with ${short}` : kind === "sql" ? `SQL ${short}` : `${kind} ${short}`;
+  if (kind === "range") return range_text(value);
+  const text = one_line(value);
+  const shown = kind === "issue" || kind === "run" ? text.replace(/^\S+ /, "") : text;
+  return `${first_words[kind]} ${shown.length > 40 ? `${shown.slice(0, 38)}…` : shown}`;
 }
 
 function line_of({ kind, value }: Subject): string {
+  const text = one_line(value);
   switch (kind) {
-    case "trace":
-      return `- trace ${value}`;
-    case "span":
-      return `- span ${value}`;
     case "filter":
-      return `- the traces that match this filter: ${value.replaceAll(/\s+/g, " ")}`;
-    case "issue":
-      return `- issue ${value}`;
+      return `- the traces that match this filter: ${text}`;
     case "run":
-      return `- run ${value} and its transcript`;
+      return `- run ${text}, with its transcript`;
     case "sql":
-      return `- the result of this SQL query: ${value.replaceAll(/\s+/g, " ")}`;
+      return `- the result of this SQL query: ${text}`;
+    case "chart":
+      return `- the chart ${text}`;
+    case "range":
+      return `- the time range: ${range_text(value).replace("Last", "last").replace("All", "all")}`;
+    default:
+      return `- ${kind} ${text}`;
   }
 }
 

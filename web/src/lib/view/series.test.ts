@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { bucket_for, to_chart } from "./series";
+import { bucket_for, outcome_lines, to_chart } from "./series";
 
 test("buckets grow with the range", () => {
   expect([900_000, 3_600_000, 86_400_000, 30 * 86_400_000].map((length) => bucket_for(length).text)).toEqual([
@@ -30,4 +30,10 @@ test("without a start the first bucket is the first with spans", () => {
   };
   expect(to_chart(series, null, Date.parse("2026-11-15T09:03:00Z")).values.count).toEqual([1, 0]);
   expect(to_chart({ ...series, buckets: [] }, null, 0).times).toEqual([]);
+});
+
+test("failed spans are a part of the bar of all spans, and are counted apart", () => {
+  const [ok, failed] = outcome_lines({ times: [0, 1], values: { count: [5, 2], errors: [2, 0] } });
+  expect(ok).toMatchObject({ title: "OK", values: [5, 2], shown: [3, 2] });
+  expect(failed).toMatchObject({ title: "failed", values: [2, 0] });
 });

@@ -52,3 +52,19 @@ export function to_chart(series: SpanSeries, from: number | null, to: number): C
   }
   return { times, values };
 }
+
+/** Spans as stacked bars: failed ones at the bottom, the others above them. Hover and table show the count of each. */
+export function outcome_lines({ values }: Chart) {
+  const all = values.count ?? [];
+  const failed = values.errors ?? [];
+  return [
+    {
+      title: "OK",
+      colour: "--bar",
+      bars: true,
+      values: all,
+      shown: all.map((count, at) => (count ?? 0) - (failed[at] ?? 0)),
+    },
+    { title: "failed", colour: "--failed", bars: true, values: failed },
+  ];
+}

@@ -4,11 +4,11 @@ import type { ComponentChildren } from "preact";
 import { api } from "../../api";
 import type { Issue, Monitor, Project, ReviewItem, Run } from "../../api_types";
 import { plural } from "../../lib/format/number";
-import { type Loaded, use_load, use_refresh } from "../../load";
+import { type Loaded, reload, use_load, use_refresh } from "../../load";
 import { can, space } from "../../login";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
-import { State } from "../../parts/state";
+import { ErrorNote, State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { Visible } from "../../parts/visible";
 import {
@@ -51,6 +51,13 @@ interface ListProps<Row> {
 function FirstRows<Row>({ title, load, all, row, row_key, address }: ListProps<Row>) {
   const rows = load.data ?? [];
   const first = rows[0];
+  // An empty part is hidden; one that cannot be read must not look empty.
+  if (load.error && load.data === undefined)
+    return (
+      <Section title={title}>
+        <ErrorNote error={load.error} retry={() => void reload("home/")} />
+      </Section>
+    );
   if (first === undefined) return null;
   return (
     <Section title={title}>
@@ -74,7 +81,7 @@ function FirstRows<Row>({ title, load, all, row, row_key, address }: ListProps<R
 
 export function Activity({ projects }: { projects: Project[] }) {
   const project_of = (row: { project_id: string }) => project_name(projects, row.project_id);
-  const reviews = use_first<ReviewItem>("reviews", can("run_read"), { review: "pending" });
+  const reviews = use_first<ReviewItem>("reviews", can("artifact_review"), { review: "pending" });
   const monitors = use_first<Monitor>("monitors", can("monitor_read"), { state: "triggered" });
   const issues = use_first<Issue>("issues", can("issue_read"), {});
   const runs = use_first<Run>("runs", can("run_read"), {});
@@ -82,7 +89,7 @@ export function Activity({ projects }: { projects: Project[] }) {
   return (
     <>
       <FirstRows
-        title="Waiting for your review"
+        title="Waiting for review"
         load={reviews}
         all={inbox_page}
         row_key={(item) => item.artifact.id}

@@ -1,48 +1,36 @@
 // Home: open tasks and current activity; above them the first steps, until a session was started on a trace.
-// The state of each step comes from the API.
 
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { Key, Preset, Project, Run, Skill } from "../../api_types";
+import type { Project, Run } from "../../api_types";
+import { lazy_page } from "../../lazy";
 import { reload, use_load, use_refresh } from "../../load";
 import { can, space, user } from "../../login";
 import { Icon } from "../../parts/icon";
 import { PageHeader, Section } from "../../parts/page";
-import { Empty, ErrorNote, Note, Skeleton } from "../../parts/state";
+import { Empty, ErrorNote, Skeleton } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { query, set_query } from "../../router";
 import { project_page, projects_page } from "../addresses";
 import { CreateProject } from "../projects/form";
 import { Activity } from "./activity";
-import { type Progress, Steps } from "./steps";
 
 /** The project with the traces of runs: not an observed application. */
 const own_project = "hone-runs";
 
+const ConnectSteps = lazy_page(() => import("../../bundles/connect"), "ConnectSteps");
+
 interface HomeData {
   projects: Project[];
-  progress: Omit<Progress, "traced">;
+  has_session: boolean;
 }
 
 async function load_home(id: string, signal: AbortSignal): Promise<HomeData> {
-  const first = async <Row,>(may: boolean, path: string, filter: Record<string, string> = {}): Promise<Row[]> =>
-    may ? (await api.page<Row>(path, { space: id, limit: 50, ...filter }, signal)).rows : [];
-  const [projects, keys, skills, presets, runs] = await Promise.all([
+  const [projects, runs] = await Promise.all([
     can("project_read") ? api.list<Project>("/v1/projects", { space: id }, signal) : [],
-    first<Key>(can("key_create"), "/v1/keys"),
-    first<Skill>(can("skill_read"), "/v1/skills", { type: "model" }),
-    first<Preset>(can("preset_read"), "/v1/presets"),
-    first<Run>(can("run_read"), "/v1/runs"),
+    can("run_read") ? (await api.page<Run>("/v1/runs", { space: id, limit: 1 }, signal)).rows : [],
   ]);
-  const session = runs.length > 0;
-  return {
-    projects,
-    progress: {
-      key: keys.length > 0,
-      worker: session || presets.length > 0 || skills.some((skill) => skill.missing.length === 0),
-      session,
-    },
-  };
+  return { projects, has_session: runs.length > 0 };
 }
 
 /** Whether one of the newest projects has received a trace; null until that is known. */
@@ -94,12 +82,11 @@ export function Home() {
   const load = use_load(current ? key : null, (signal) => load_home(current?.id ?? "", signal));
   const projects = observed(load.data?.projects);
   const traced = use_traced(projects);
-  const progress = load.data ? { ...load.data.progress, traced } : null;
   // While it is unknown whether traces arrived, a space with sessions does not show the steps again.
-  const finished = progress?.session === true && traced !== false;
+  const finished = load.data?.has_session === true && traced !== false;
   // A user who saw the steps also sees the last one completed; the next visit shows only the space.
   const [seen_steps, set_seen_steps] = useState(false);
-  const setting_up = can("run_start") && progress !== null && (!finished || seen_steps);
+  const setting_up = can("run_start") && load.data !== undefined && (!finished || seen_steps);
   useEffect(() => {
     if (setting_up) set_seen_steps(true);
   }, [setting_up]);
@@ -111,7 +98,7 @@ export function Home() {
         title={setting_up ? `Welcome${name ? `, ${name}` : ""}` : (current?.name ?? "Home")}
         text={
           setting_up
-            ? "Set up this space in three steps. Each step is marked as done automatically."
+            ? "From an application to its first trace, and from the trace to a worker's result."
             : current?.description
         }
       />
@@ -124,12 +111,7 @@ export function Home() {
           text={`Your role here is ${current?.role ?? "none"}. Projects appear here when an admin creates one or gives you access.`}
         />
       )}
-      {progress && setting_up && <Steps progress={progress} project={projects?.[0]?.name ?? "my-app"} />}
-      {setting_up && finished && (
-        <Note kind="done" icon="check">
-          Setup is complete.
-        </Note>
-      )}
+      {setting_up && <ConnectSteps params={{}} />}
       {load.data && <Activity projects={load.data.projects} />}
       {projects && projects.length > 0 && <ProjectLinks projects={projects} />}
       {query.value.get("new") === "project" && (

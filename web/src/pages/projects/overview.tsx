@@ -7,13 +7,14 @@ import type { Project, SpanSeries } from "../../api_types";
 import { quoted } from "../../lib/filter/span_filter";
 import { exact_count, money, short_count, span_duration } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
-import { bucket_for, to_chart } from "../../lib/view/series";
+import { bucket_for, outcome_lines, to_chart } from "../../lib/view/series";
 import { reload, use_load } from "../../load";
 import { Chart, choose_range, type Line } from "../../parts/chart";
 import { current_range } from "../../parts/frame/time_range";
 import { Data, Empty } from "../../parts/state";
 import { query } from "../../router";
 import { traces_page } from "../addresses";
+import { AskButton } from "../runs/ask";
 import { SpanBacklog } from "../traces/span_backlog";
 import { project_route } from "./data";
 import { Diagnosis } from "./diagnosis";
@@ -172,7 +173,8 @@ function Rank({ title, label, rows, columns, address, none }: RankProps) {
   );
 }
 
-function Charts({ data }: { data: OverviewData }) {
+function Charts({ data, project }: { data: OverviewData; project: string }) {
+  const range = query.value.get("range") ?? default_range;
   const chart = useMemo(() => to_chart(data.series, data.from, data.to), [data]);
   const charts = useMemo(() => {
     const line = (title: string, metric: string, colour: string, bars = false): Line => ({
@@ -185,7 +187,7 @@ function Charts({ data }: { data: OverviewData }) {
       {
         title: "Spans",
         text: short_count,
-        lines: [line("all", "count", "--bar", true), line("failed", "errors", "--failed", true)],
+        lines: outcome_lines(chart),
       },
       {
         title: "Latency",
@@ -199,7 +201,22 @@ function Charts({ data }: { data: OverviewData }) {
   return (
     <div class="charts">
       {charts.map((one) => (
-        <Chart key={one.title} {...one} times={chart.times} on_range={choose_range} />
+        <Chart
+          key={one.title}
+          {...one}
+          times={chart.times}
+          on_range={choose_range}
+          actions={
+            <AskButton
+              project={project}
+              about_name={one.title}
+              about={[
+                { kind: "chart", value: `${one.title} over time (${one.lines.map((line) => line.title).join(", ")})` },
+                { kind: "range", value: range },
+              ]}
+            />
+          }
+        />
       ))}
     </div>
   );
@@ -228,7 +245,7 @@ export function Overview({ project, children }: { project: Project; children?: C
           ) : (
             <>
               <Figures total={data.total} project={name} />
-              <Charts data={data} />
+              <Charts data={data} project={name} />
               <div class="ranks">
                 <Rank
                   title="Most errors"

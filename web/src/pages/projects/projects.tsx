@@ -7,6 +7,7 @@ import { shell_quote } from "../../lib/format/text";
 import { reload } from "../../load";
 import { can } from "../../login";
 import { Id } from "../../parts/copy";
+import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
@@ -23,7 +24,7 @@ interface Row extends Project {
   numbers: ProjectNumbers | undefined;
 }
 
-/** A number of the last day: empty until it is known, faint when there is none. */
+/** A number of the time range: empty until it is known, faint when there is none. */
 function number_column(id: string, title: string, value: (numbers: ProjectNumbers) => number | null): Column<Row> {
   const shown = (number: number) => (id === "cost" ? money(number * 1e6) : short_count(number));
   return {
@@ -31,6 +32,8 @@ function number_column(id: string, title: string, value: (numbers: ProjectNumber
     title,
     width: "92px",
     align: "right",
+    // A phone has room for the name, the traffic and the last trace.
+    wide: id !== "traces",
     sort: (row) => (row.numbers ? (value(row.numbers) ?? -1) : -1),
     cell: (row) => {
       const number = row.numbers ? value(row.numbers) : null;
@@ -57,10 +60,19 @@ const columns: Column<Row>[] = [
       </a>
     ),
   },
-  number_column("traces", "Traces, 24 h", (numbers) => numbers.traces),
+  number_column("traces", "Traces", (numbers) => numbers.traces),
   number_column("errors", "Failed spans", (numbers) => numbers.errors),
-  number_column("cost", "Cost, 24 h", (numbers) => numbers.cost),
+  number_column("cost", "Cost", (numbers) => numbers.cost),
   number_column("issues", "Open issues", (numbers) => numbers.issues),
+  {
+    id: "last_trace",
+    title: "Last trace",
+    width: "110px",
+    align: "right",
+    sort: (row) => row.numbers?.last_trace ?? "",
+    cell: ({ numbers }) =>
+      numbers && (numbers.last_trace ? <Time time={numbers.last_trace} /> : <span class="faint">never</span>),
+  },
   {
     id: "description",
     title: "Description",
@@ -84,6 +96,8 @@ const columns: Column<Row>[] = [
     title: "Created",
     width: "110px",
     align: "right",
+    wide: true,
+    extra: true,
     sort: (project) => project.created_at,
     cell: (project) => <Time time={project.created_at} />,
   },
@@ -97,7 +111,7 @@ function create_command(): string {
 
 export function Projects() {
   const load = use_projects();
-  const numbers = use_project_numbers(load.data).data;
+  const numbers = use_project_numbers(load.data, current_range("24h")).data;
   const open_dialog = () => set_query({ new: "1" });
   use_keys(
     can("project_create") ? [{ keys: "c", title: "Create a project", group: "This page", run: open_dialog }] : [],
@@ -107,7 +121,10 @@ export function Projects() {
     `${project.name} ${project.description}`.toLowerCase().includes(text.toLowerCase());
   return (
     <div class="page list-page">
-      <PageHeader title="Projects" text="One project is one observed application.">
+      <PageHeader
+        title="Projects"
+        text="One project is one observed application. Traces, failed spans and cost are those of the time range."
+      >
         {can("project_create") && (
           <button type="button" class="primary" onClick={open_dialog}>
             <Icon name="plus" /> Create project

@@ -44,7 +44,13 @@ const written_here = (code: string, project: string) =>
     .replaceAll("127.0.0.1:7070", window.location.host)
     .replaceAll("my-app", project);
 
-export function SendTrace({ project }: { project: string }) {
+interface SendTraceProps {
+  project: string;
+  /** The secret of a key that was created here. */
+  secret?: string;
+}
+
+export function SendTrace({ project, secret }: SendTraceProps) {
   const names = [...languages, ...frameworks, ...products, ...more].filter((name) => sections.has(name));
   const name = names.includes(chosen.value) ? chosen.value : (names[0] ?? "");
   return (
@@ -62,10 +68,15 @@ export function SendTrace({ project }: { project: string }) {
           ))}
         </select>
       </label>
+      {secret && <CodeBlock text={`export HONE_API_KEY=${secret}`} label="key" />}
       {(sections.get(name) ?? []).map((block) => (
         <CodeBlock key={block} text={written_here(block, project)} label={`${name} example`} />
       ))}
-      <p class="faint">HONE_API_KEY is an API key that may send traces. Create one in Settings, API keys.</p>
+      <p class="faint">
+        {secret
+          ? "Copy the key now: Hone stores only a hash of it and cannot show it again."
+          : "HONE_API_KEY is an API key that may send traces. Create one in Settings, API keys."}
+      </p>
     </div>
   );
 }

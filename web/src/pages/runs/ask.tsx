@@ -15,17 +15,32 @@ export function ask_address(project: string, subjects: Subject[]): string {
 /** At most this many fit into an address. */
 export const most_subjects = 50;
 
-export function AskButton({ project, about, quiet }: { project: string; about: Subject[]; quiet?: boolean }) {
+interface AskProps {
+  project: string;
+  about: Subject[];
+  quiet?: boolean;
+  /** Only the icon, for one of several charts: the name of what it is about. */
+  about_name?: string;
+}
+
+export function AskButton({ project, about, quiet, about_name }: AskProps) {
   if (!can("run_start") || about.length === 0) return null;
   return (
     <a
-      class={`button ${quiet ? "quiet" : ""}`}
+      class={`button ${quiet || about_name ? "quiet" : ""} ${about_name ? "icon-only" : ""}`}
       href={ask_address(project, about.slice(0, most_subjects))}
       title="Start a session about this"
+      aria-label={about_name && `Ask a worker about ${about_name}`}
     >
-      <Icon name="agent" /> Ask a worker
+      <Icon name="agent" /> {!about_name && "Ask a worker"}
     </a>
   );
+}
+
+/** What a list or a chart shows: the filter, if there is one, and the time range. */
+export function shown_subjects(filter: string, range: string): Subject[] {
+  const subjects: Subject[] = [{ kind: "range", value: range }];
+  return filter === "" ? subjects : [{ kind: "filter", value: filter }, ...subjects];
 }
 
 /** The subjects in the address of the Studio. */
@@ -46,7 +61,9 @@ export function Subjects({ subjects }: { subjects: Subject[] }) {
             type="button"
             class="quiet icon-only"
             aria-label={`Remove ${subject_title(subject)}`}
-            onClick={() => set_query({ about: subjects.filter((_, at) => at !== index).map(write_subject) })}
+            onClick={() =>
+              set_query({ about: subjects.filter((_, at) => at !== index).map(write_subject) }, { replace: true })
+            }
           >
             <Icon name="close" />
           </button>

@@ -53,9 +53,9 @@ export function run_tokens(run: Run): number {
   return input + cache_read + cache_write + output + reasoning;
 }
 
-/** The duration of a run; of an active run until now. */
+/** The duration of a run; of an active run until now. A session that waits for its next follow-up does not work. */
 export function run_time(run: Run, now: number): string {
-  if (run.started_at === null) return "–";
+  if (run.started_at === null || run.state === "waiting") return "–";
   const end = run.ended_at === null || !is_over(run.state) ? now : to_milliseconds(run.ended_at);
   return duration(Math.max(0, end - to_milliseconds(run.started_at)));
 }

@@ -8,17 +8,18 @@ import { Data, Empty, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { Visible } from "../../parts/visible";
-import { run_route } from "./data";
+import { is_over, run_route } from "./data";
 
-function Outcome({ row }: { row: EgressRow }) {
+/** A request of a run that has ended is not in progress any more, even if its end was not recorded. */
+function Outcome({ row, over }: { row: EgressRow; over: boolean }) {
   if (!row.allowed) return <State tone="failed" text="denied" />;
   if (row.failure) return <State tone="failed" text="failed" />;
-  if (!row.ended) return <State tone="running" text="in progress" />;
+  if (!row.ended) return <State tone={over ? "off" : "running"} text={over ? "ended with the run" : "in progress"} />;
   const bad = row.status !== null && row.status >= 400;
   return <State tone={bad ? "limit" : "done"} text={row.status === null ? "passed" : String(row.status)} />;
 }
 
-const columns: Column<EgressRow>[] = [
+const columns_of = (over: boolean): Column<EgressRow>[] => [
   {
     id: "request",
     title: "Request",
@@ -33,9 +34,9 @@ const columns: Column<EgressRow>[] = [
   {
     id: "outcome",
     title: "Outcome",
-    width: "120px",
+    width: "150px",
     sort: (row) => (row.allowed ? 1 : 0),
-    cell: (row) => <Outcome row={row} />,
+    cell: (row) => <Outcome row={row} over={over} />,
   },
   {
     id: "why",
@@ -104,7 +105,7 @@ export function EgressList({ run }: { run: Run }) {
             label="Requests"
             fit
             rows={rows}
-            columns={columns}
+            columns={columns_of(is_over(run.state))}
             row_id={(row) => String(row.number)}
             row_title={(row) => `${row.method} ${row.target}`}
             order="-request"

@@ -21,7 +21,7 @@ const content_address = (run: Run, path: string) => api_url(`${run_route(run.id)
 function Crumbs({ path }: { path: string }) {
   const parts = path === "" ? [] : path.split("/");
   return (
-    <nav class="crumbs" aria-label="Folder">
+    <nav class="folder-crumbs" aria-label="Folder">
       <button type="button" class="quiet" onClick={() => set_query({ folder: null, file: null })}>
         /workspace
       </button>

@@ -3,9 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Artifact, Manifest, Run } from "../../api_types";
-import { exact_count, money, short_count } from "../../lib/format/number";
+import type { Artifact, Manifest, Run, RunEvent } from "../../api_types";
+import { duration, exact_count, money, short_count } from "../../lib/format/number";
+import { titled } from "../../lib/format/subject";
 import { short_id } from "../../lib/format/text";
+import { working_time } from "../../lib/view/working_time";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
 import { Id } from "../../parts/copy";
@@ -22,7 +24,8 @@ import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
 import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
-import { is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
+import { AskButton } from "./ask";
+import { has_failed_turn, is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
 import { WorkspaceFiles } from "./files";
@@ -43,8 +46,15 @@ function use_clock(ticks: boolean): number {
   return now;
 }
 
-export function RunFacts({ run }: { run: Run }) {
+interface FactsProps {
+  run: Run;
+  /** With them the duration leaves out the time between two turns. */
+  events?: RunEvent[];
+}
+
+export function RunFacts({ run, events = [] }: FactsProps) {
   const now = use_clock(!is_over(run.state));
+  const worked = working_time(events, now);
   const projects = use_projects().data;
   const project = project_name(projects, run.project_id);
   const tokens = run_tokens(run);
@@ -52,7 +62,16 @@ export function RunFacts({ run }: { run: Run }) {
     <Facts
       rows={[
         ["State", <State key="state" tone={run_tone(run)} text={run_word(run)} />],
-        ["Duration", run_time(run, now)],
+        [
+          "Duration",
+          worked === null ? (
+            run_time(run, now)
+          ) : (
+            <span key="duration" title="Without the time it waited for follow-ups">
+              {duration(worked)}
+            </span>
+          ),
+        ],
         [
           "Tokens",
           <span key="tokens" title={exact_count(tokens)}>
@@ -187,6 +206,14 @@ export function RunActions({ run }: { run: Run }) {
   );
 }
 
+/** A run that ended badly cannot explain itself: another worker can. */
+function AskAboutRun({ run }: { run: Run }) {
+  const project = project_name(use_projects().data, run.project_id);
+  const failed = (is_over(run.state) && run.state !== "succeeded") || has_failed_turn(run);
+  if (!failed || project === "") return null;
+  return <AskButton project={project} about={[{ kind: "run", value: titled(run.id, run.title) }]} />;
+}
+
 function FollowUp({ run }: { run: Run }) {
   const [text, set_text] = useState("");
   if (!can("run_start") || !run.takes_follow_ups) return null;
@@ -248,6 +275,10 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const tab = current_tab(tabs);
   return (
     <>
+      <RunFacts run={run} events={transcript.events} />
+      {run.reason !== "" && (
+        <Note kind={is_over(run.state) && run.state !== "succeeded" ? "failed" : "plain"}>{run.reason}</Note>
+      )}
       <Tabs label="Run" tabs={tabs} />
       {transcript.reconnecting && (
         <p class="faint" role="status">
@@ -284,13 +315,10 @@ export function RunPage({ params }: { params: Record<string, string> }) {
                   View traces
                 </a>
               )}
+              <AskAboutRun run={run} />
               <RunActions run={run} />
               <RecordMenu run={run} />
             </PageHeader>
-            <RunFacts run={run} />
-            {run.reason !== "" && (
-              <Note kind={is_over(run.state) && run.state !== "succeeded" ? "failed" : "plain"}>{run.reason}</Note>
-            )}
             <Body run={run} artifacts={artifacts.data ?? []} />
           </>
         )}

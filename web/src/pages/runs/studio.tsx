@@ -11,13 +11,15 @@ import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { PageHeader } from "../../parts/page";
 import { Data, Empty, Note } from "../../parts/state";
 import { navigate, query } from "../../router";
+import { read_stored, write_stored } from "../../stored";
 import { run_page } from "../addresses";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
 import { chosen_subjects, Subjects } from "./ask";
 import { FileDrop } from "./file_drop";
 import { first_own_settings, OwnSettingFields, own_settings } from "./own_settings";
-import { type Purpose, purposes, tasks } from "./studio_tasks";
+import { RecentSessions } from "./recent_sessions";
+import { type Purpose, purposes, subject_tasks, tasks } from "./studio_tasks";
 
 interface WorkerProps {
   harness: HarnessView | undefined;
@@ -126,9 +128,35 @@ function default_worker(presets: Preset[], harnesses: HarnessView[], models: Ski
   return presets[0] ? `preset:${presets[0].id}` : "harness:playbook";
 }
 
-function Composer({ projects, presets, harnesses, models, prompt, set_prompt, set_fixed }: ComposerProps) {
-  const [worker, set_worker] = useState(() => default_worker(presets, harnesses, models, query.value.get("preset")));
-  const [project, set_project] = useState(query.value.get("project") ?? projects[0]?.name ?? "");
+const worker_key = () => `studio_worker/${space.value?.id}`;
+const project_key = () => `studio_project/${space.value?.id}`;
+
+/** The worker of the last session, if it still exists, is ready, and reads what the session is about. */
+function remembered_worker(presets: Preset[], harnesses: HarnessView[]): string | null {
+  const stored = read_stored(worker_key());
+  const [kind, name = ""] = stored?.split(":", 2) ?? [];
+  const preset = kind === "preset" ? presets.find((entry) => entry.id === name) : undefined;
+  const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name && entry.ready) : undefined;
+  const used = preset?.settings.harness ?? harness?.name;
+  return used === undefined || (used === "playbook" && chosen_subjects().length > 0) ? null : stored;
+}
+
+function first_worker({ presets, harnesses, models }: ComposerProps): string {
+  const wanted = query.value.get("preset");
+  const remembered = wanted === null ? remembered_worker(presets, harnesses) : null;
+  return remembered ?? default_worker(presets, harnesses, models, wanted);
+}
+
+/** The project in the address, else the one of the last session. */
+function first_project(projects: Project[]): string {
+  const named = query.value.get("project") ?? read_stored(project_key());
+  return projects.find((project) => project.name === named)?.name ?? projects[0]?.name ?? "";
+}
+
+function Composer(props: ComposerProps) {
+  const { projects, presets, harnesses, models, prompt, set_prompt, set_fixed } = props;
+  const [worker, set_worker] = useState(() => first_worker(props));
+  const [project, set_project] = useState(() => first_project(projects));
   const [model, set_model] = useState("");
   const [skill, set_skill] = useState(() => model_for(harnesses, models, worker.slice("harness:".length))?.id ?? "");
   const [command, set_command] = useState("");
@@ -162,6 +190,8 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       },
       { space: space.value?.id },
     );
+    write_stored(worker_key(), worker);
+    write_stored(project_key(), project);
     await reload("runs/");
     navigate(run_page(run.id));
   }
@@ -194,7 +224,8 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       {fixed ? (
         <Note>
           Fixed analysis: it finds errors, slow and expensive steps in the project's traces, always in the same way. It
-          uses no model and reads no prompt. For a task of your own choose an agent.
+          uses no model and reads no prompt{subjects.length > 0 && ", nor what the session is about"}. For a task of
+          your own choose an agent.
         </Note>
       ) : (
         <Field
@@ -209,6 +240,39 @@ function Composer({ projects, presets, harnesses, models, prompt, set_prompt, se
       )}
       <FileDrop files={files} on_change={set_files} />
     </Form>
+  );
+}
+
+interface TaskListProps {
+  tasks: { title: string; prompt: string; purpose?: string }[];
+  prompt: string;
+  choose: (prompt: string) => void;
+}
+
+function TaskList({ tasks: shown, prompt, choose }: TaskListProps) {
+  return (
+    <ul class="skill-gallery">
+      {shown.map((task) => (
+        <li key={task.title}>
+          <button type="button" aria-pressed={prompt === task.prompt} onClick={() => choose(task.prompt)}>
+            {task.purpose && <span class="caps faint">{task.purpose}</span>}
+            <b>{task.title}</b>
+            <span class="soft">{task.prompt}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Tasks about what the session is about. */
+function SubjectTasks({ prompt, choose }: Pick<TaskListProps, "prompt" | "choose">) {
+  const first = chosen_subjects().find((subject) => subject_tasks[subject.kind].length > 0);
+  if (!first) return null;
+  return (
+    <section aria-label="Suggested tasks">
+      <TaskList tasks={subject_tasks[first.kind]} prompt={prompt} choose={choose} />
+    </section>
   );
 }
 
@@ -234,17 +298,7 @@ function Gallery({ prompt, choose }: { prompt: string; choose: (prompt: string) 
           </button>
         ))}
       </div>
-      <ul class="skill-gallery">
-        {shown.map((task) => (
-          <li key={task.title}>
-            <button type="button" aria-pressed={prompt === task.prompt} onClick={() => choose(task.prompt)}>
-              <span class="caps faint">{task.purpose}</span>
-              <b>{task.title}</b>
-              <span class="soft">{task.prompt}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <TaskList tasks={shown} prompt={prompt} choose={choose} />
     </section>
   );
 }
@@ -264,7 +318,12 @@ export function Studio() {
         title="Studio"
         text="Give a worker a task. It works in its own sandbox, reads the project's traces and saves its findings."
       />
-      {!fixed && <Gallery prompt={prompt} choose={set_prompt} />}
+      {!fixed &&
+        (chosen_subjects().length > 0 ? (
+          <SubjectTasks prompt={prompt} choose={set_prompt} />
+        ) : (
+          <Gallery prompt={prompt} choose={set_prompt} />
+        ))}
       <Data load={projects} retry={() => void reload("projects/")}>
         {(known) =>
           known.length === 0 ? (
@@ -282,6 +341,7 @@ export function Studio() {
           )
         }
       </Data>
+      <RecentSessions />
     </div>
   );
 }

@@ -1,4 +1,7 @@
-// The task gallery of Studio, by purpose. The prompts work with any worker and any project.
+// The task gallery of Studio, by purpose. The prompts work with any worker and any project; a session about something has
+// tasks about that.
+
+import type { SubjectKind } from "../../lib/format/subject";
 
 export const purposes = ["Investigate", "Evaluate", "SRE", "Security", "Fix"] as const;
 export type Purpose = (typeof purposes)[number];
@@ -88,3 +91,78 @@ export const tasks: Task[] = [
       "Take the most frequent error, find its cause in the traces and in the repository, change the code with a test that fails without the change, commit, and push the branch for review.",
   },
 ];
+
+type SubjectTask = Pick<Task, "title" | "prompt">;
+
+const about_traces: SubjectTask[] = [
+  {
+    title: "Find what they have in common",
+    prompt:
+      "What do these traces have in common: inputs, steps, versions, models? What sets them apart from the others?",
+  },
+  {
+    title: "Explain the failures",
+    prompt: "Which of these traces did not help the user, and why? Group them by cause, with an example of each.",
+  },
+  {
+    title: "Label them",
+    prompt: "Read these traces. Label those that do not help the user, with a reason for each, and save the labels.",
+  },
+];
+
+const about_numbers: SubjectTask[] = [
+  {
+    title: "Explain the change",
+    prompt:
+      "When did this change, by how much, and what explains it: version, model, inputs, a step? Show the evidence.",
+  },
+  {
+    title: "Find the outliers",
+    prompt: "Which traces cause the highest values here? Show five of them and what makes them different.",
+  },
+];
+
+/** Tasks about what a person selected. */
+export const subject_tasks: Record<SubjectKind, SubjectTask[]> = {
+  trace: [
+    {
+      title: "Explain this trace",
+      prompt:
+        "What happened here, step by step? Did it help the user? If not, name the first step that went wrong and why.",
+    },
+    ...about_traces.slice(0, 1),
+    {
+      title: "Make it faster and cheaper",
+      prompt:
+        "Which steps take the most time and money here, which of them are not needed, and what would change the result?",
+    },
+  ],
+  span: [
+    {
+      title: "Explain this step",
+      prompt: "What did this step receive, what did it return, and is that right? How often does it behave like this?",
+    },
+  ],
+  filter: about_traces,
+  issue: [
+    {
+      title: "Find the cause",
+      prompt: "What causes this issue? Show the evidence in three traces, and what would prove you wrong.",
+    },
+    {
+      title: "Propose the smallest fix",
+      prompt: "Describe the smallest change that would prevent this issue, what it could break, and how to verify it.",
+    },
+  ],
+  run: [
+    {
+      title: "Explain why it failed",
+      prompt:
+        "Read the transcript of this run. Why did it not finish, and what should be changed in its preset or prompt?",
+    },
+    { title: "Finish the task", prompt: "Read the transcript of this run, keep what is right, and finish its task." },
+  ],
+  sql: about_numbers,
+  chart: about_numbers,
+  range: [],
+};

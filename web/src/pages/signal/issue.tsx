@@ -100,12 +100,11 @@ function Volume({ issue }: { issue: Issue }) {
     const known = new Map((load.data ?? []).map((point) => [to_milliseconds(point.time), point.traces]));
     const times: number[] = [];
     if (known.size === 0) return { times, lines: [] };
-    // Hours without traces are zero. At least a day, so that a new issue has a trend too; the end of the current hour has
-    // no value and makes room for its bar.
+    // Hours without traces are zero. At least a day, so that a new issue has a trend too.
     const now = Math.floor(Date.now() / hour) * hour;
-    for (let at = Math.min(now - 24 * hour, ...known.keys()); at <= now + hour && times.length < 800; at += hour)
+    for (let at = Math.min(now - 24 * hour, ...known.keys()); at <= now && times.length < 800; at += hour)
       times.push(at);
-    const values = times.map((time) => (time > now ? null : (known.get(time) ?? 0)));
+    const values = times.map((time) => known.get(time) ?? 0);
     return { times, lines: [{ title: "traces", colour: "--failed", bars: true, values }] };
   }, [load.data]);
   if (chart.times.length === 0) return null;

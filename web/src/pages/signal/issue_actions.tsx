@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { ForgeIssueDraft, Issue, Member, Monitor, Preset, Project, SignalView } from "../../api_types";
 import { use_keys } from "../../keyboard";
+import { titled } from "../../lib/format/subject";
 import { use_load } from "../../load";
 import { can, space, user } from "../../login";
 import { use_action } from "../../parts/action";
@@ -17,6 +18,7 @@ import { evaluators_page, issue_page, monitor_page, run_page, signal_page, trace
 import { AddToDataset } from "../datasets/add_to_dataset";
 import { use_presets } from "../presets/data";
 import { list_repos } from "../repos/data";
+import { AskButton } from "../runs/ask";
 import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./data";
 
 type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge" | "dataset" | "monitor";
@@ -409,6 +411,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           )}
         </>
       )}
+      <AskButton project={project.name} about={[{ kind: "issue", value: titled(issue.id, issue.title) }]} />
       {live && may_write && (
         <button
           type="button"

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { Project, SavedView, ViewPage } from "../../api_types";
+import { is_bare_address } from "../../carried";
 import { same_view, view_query } from "../../lib/filter/view_query";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
@@ -13,7 +14,7 @@ import { Check, Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Menu, type MenuItem } from "../../parts/menu";
 import { toast_done, toast_failed } from "../../parts/toast";
-import { current_address, navigate, path, query } from "../../router";
+import { navigate, path, query } from "../../router";
 import { project_route } from "../projects/data";
 
 interface SavedViewsProps {
@@ -83,8 +84,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
 
   // The default view applies only to an address without parameters.
   useEffect(() => {
-    if (start && start.query !== "" && current_address() === path.value)
-      navigate(`${path.value}?${start.query}`, { replace: true });
+    if (start && start.query !== "" && is_bare_address()) navigate(`${path.value}?${start.query}`, { replace: true });
   }, [start?.query, path.value]);
 
   if (!project) return null;

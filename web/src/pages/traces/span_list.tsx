@@ -2,8 +2,10 @@
 // filter, other errors above the list.
 
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { type ApiError, api } from "../../api";
 import type { Project } from "../../api_types";
+import { carry_filter, choose_range_text } from "../../carried";
 import { server_error } from "../../lib/filter/span_filter";
 import { range_bounds, wider_range } from "../../lib/format/range";
 import type { Params } from "../../lib/route";
@@ -49,6 +51,7 @@ export function use_span_list<Row>(
 ): SpanList<Row> {
   const project = use_project(params);
   const filter = filter_text();
+  useEffect(() => carry_filter(params.project ?? "", filter), [params.project, filter]);
   const range = query.value.get("range") ?? default_range;
   const bounds = () => range_bounds(current_range(default_range), Date.now());
   const id = project.data?.id;
@@ -137,7 +140,7 @@ export function NothingFits<Row>({ list, children }: { list: SpanList<Row>; chil
     return (
       <Empty icon="filter" title="No matches" text="No span in this range matches the filter.">
         {wider && (
-          <button type="button" onClick={() => set_query({ range: wider.value })}>
+          <button type="button" onClick={() => choose_range_text(wider.value)}>
             Search the {wider.title}
           </button>
         )}

@@ -20,7 +20,7 @@ import {
   visible_spans,
   without_messages,
 } from "../../lib/view/span_tree";
-import { reload, use_load } from "../../load";
+import { reload, use_load, use_refresh } from "../../load";
 import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { copy_text, Id } from "../../parts/copy";
@@ -183,6 +183,13 @@ function Search({ found, searching, current, move }: SearchProps) {
   const text = query.value.get("q") ?? "";
   use_keys([{ keys: "/", title: "Search in the trace", group: "Trace", run: () => input.current?.focus() }]);
   const at = found.indexOf(current);
+  // Texts inside of spans are found later than names: Enter may come before them.
+  const entered = useRef("");
+  useEffect(() => {
+    if (entered.current !== text || text === "" || found.length === 0 || found.includes(current)) return;
+    entered.current = "";
+    move(1);
+  }, [found]);
   return (
     <div class="filter-bar small">
       <Icon name="search" />
@@ -196,7 +203,10 @@ function Search({ found, searching, current, move }: SearchProps) {
         value={text}
         onInput={(event) => set_query({ q: event.currentTarget.value || null }, { replace: true })}
         onKeyDown={(event) => {
-          if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
+          if (event.key === "Enter") {
+            entered.current = text;
+            move(event.shiftKey ? -1 : 1);
+          }
           if (event.key === "Escape") event.currentTarget.blur();
         }}
       />
@@ -423,6 +433,8 @@ export function TracePage({ params }: { params: Params }) {
     set_messages_shown(!with_messages);
   };
   const missing = load.error?.status === 404 || tree?.spans.length === 0;
+  // A trace can be linked before its spans have arrived.
+  use_refresh(missing && id ? key : null, 3000);
   const name = params.project ?? "";
   return (
     <div class="trace-page">
@@ -450,7 +462,7 @@ export function TracePage({ params }: { params: Params }) {
         <Empty
           icon="trace"
           title="Trace not found"
-          text="It was deleted, is older than the retention of the project, or its spans have not arrived yet."
+          text="It was deleted, is older than the retention of the project, or its spans have not arrived yet. This page appears when they do."
         >
           <a class="button" href={traces_page(name)}>
             All traces

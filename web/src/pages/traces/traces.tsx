@@ -7,11 +7,11 @@ import { has_condition, with_condition, without_condition } from "../../lib/filt
 import { plural, short_count } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
 import type { Params } from "../../lib/route";
-import { bucket_for, to_chart } from "../../lib/view/series";
+import { bucket_for, outcome_lines, to_chart } from "../../lib/view/series";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
 import { use_new_count } from "../../new_count";
-import { Chart, choose_range, type Line } from "../../parts/chart";
+import { Chart, choose_range } from "../../parts/chart";
 import { Confirm } from "../../parts/confirm";
 import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
@@ -24,7 +24,7 @@ import { trace_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route } from "../projects/data";
 import { SendTrace } from "../projects/send_languages";
-import { AskButton } from "../runs/ask";
+import { AskButton, shown_subjects } from "../runs/ask";
 import { Conversation } from "./conversation";
 import { EvalSummary, use_row_evals } from "./evals";
 import { is_live, LiveButton, use_live } from "./live_spans";
@@ -105,13 +105,7 @@ function Volume({ route, filter, range }: VolumeProps) {
     const series = await api.get<SpanSeries>(route, { metrics: "count,errors", bucket, filter, ...bounds }, signal);
     return to_chart(series, from, end);
   });
-  const lines = useMemo<Line[]>(
-    () => [
-      { title: "all", colour: "--bar", bars: true, values: load.data?.values.count ?? [] },
-      { title: "failed", colour: "--failed", bars: true, values: load.data?.values.errors ?? [] },
-    ],
-    [load.data],
-  );
+  const lines = useMemo(() => (load.data ? outcome_lines(load.data) : []), [load.data]);
   if (!load.data || load.data.times.length === 0) return null;
   return (
     <div class="volume wide-only">
@@ -222,7 +216,7 @@ export function Traces({ params }: { params: Params }) {
       actions={
         <>
           <LiveButton state={live} />
-          {shown_filter !== "" && <AskButton project={name} about={[{ kind: "filter", value: shown_filter }]} quiet />}
+          {shown_filter !== "" && <AskButton project={name} about={shown_subjects(shown_filter, range)} quiet />}
           <SavedViews project={project.data} page="traces" default_range={default_range} />
           <button
             type="button"

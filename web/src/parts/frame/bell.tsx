@@ -30,7 +30,9 @@ export function Bell() {
   use_refresh(key, refresh);
   if (!current || !load.data) return null;
   const page = `/s/${encodeURIComponent(current.name)}/notices`;
-  const unread = load.data.filter((notice) => notice.unread).length;
+  // Nothing waits for a user who can only read.
+  const can_act = can("run_start") || can("issue_write") || can("artifact_review");
+  const unread = can_act ? load.data.filter((notice) => notice.unread).length : 0;
   const count = unread === page_size ? `${page_size}+` : String(unread);
   return (
     <Menu

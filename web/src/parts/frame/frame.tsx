@@ -9,7 +9,7 @@ import { use_load } from "../../load";
 import { can, log_out, me, space, spaces } from "../../login";
 import { is_phone } from "../../phone";
 import { navigate, path } from "../../router";
-import { allowed, type Route, routes, settings_groups } from "../../routes";
+import { allowed, nav_address, type Route, routes, settings_groups } from "../../routes";
 import { theme, themes } from "../../theme";
 import { copy_text } from "../copy";
 import { ErrorNote, Note } from "../state";
@@ -33,7 +33,7 @@ function nav_group_title(route: Route): string {
 function reachable(params: Params): { route: Route; address: string }[] {
   const found: { route: Route; address: string }[] = [];
   for (const route of routes) {
-    const address = fill_path(route.path, params);
+    const address = nav_address(route, params);
     if (route.nav && address && allowed(route)) found.push({ route, address });
   }
   return found;
@@ -71,6 +71,14 @@ function commands(params: Params, projects: Project[]): Command[] {
   }
   if (can("run_start"))
     action("Start a session", "play", () => navigate(at("/s/:space/studio")), undefined, "new run worker agent task");
+  if (can("run_start"))
+    action(
+      "Connect an application",
+      "play",
+      () => navigate(at("/s/:space/connect")),
+      undefined,
+      "first steps send trace model",
+    );
   if (can("preset_write"))
     action("Create a preset", "plus", () => navigate(at("/s/:space/presets/new")), undefined, "new add worker");
   if (can("automation_write"))
@@ -120,6 +128,7 @@ function commands(params: Params, projects: Project[]): Command[] {
     "link",
     () => void copy_text(window.location.href).then(() => toast_done("Link copied")),
   );
+  action("Documentation", "info", () => navigate("/docs"), undefined, "docs help manual");
   action(
     "Keyboard shortcuts",
     "keyboard",
@@ -137,7 +146,18 @@ function PaletteHost({ params }: { params: Params }) {
   const load = use_load(current && can("project_read") ? `projects/${current.id}` : null, (signal) =>
     api.list<Project>("/v1/projects", { space: current?.id }, signal),
   );
-  return <Palette commands={commands(params, load.data ?? [])} />;
+  const projects = load.data ?? [];
+  const objects = use_load(load.data && current ? `palette/${current.id}` : null, async (signal) => {
+    const part = await import("./palette_objects");
+    return { rows: await part.load_objects(projects, signal), typed: part.typed_commands };
+  });
+  return (
+    <Palette
+      commands={[...commands(params, projects), ...(objects.data?.rows ?? [])]}
+      typed={(text) => objects.data?.typed(text, projects, params.project) ?? []}
+      loading={objects.loading}
+    />
+  );
 }
 
 function page_keys(params: Params): KeyAction[] {

@@ -1,4 +1,4 @@
-// Ctrl-K: find every page, project, space and action by a few letters.
+// Ctrl-K: find every page, project, space, action and object by a few letters.
 
 import { signal } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -13,6 +13,8 @@ export interface Command {
   keys?: string;
   /** More words to find it by. */
   also?: string;
+  /** One of many: found by typing, not listed before. */
+  object?: boolean;
   run: () => void;
 }
 
@@ -39,9 +41,10 @@ export function Caps({ keys }: { keys: string }) {
 
 /** By title first; then by the other words, which must contain the text as it was typed. */
 function find_commands(text: string, commands: Command[]): { item: Command; match: Match }[] {
-  const found = fuzzy_sort(text, commands, (command) => command.title);
-  const known = new Set(found.map((result) => result.item));
   const typed = text.trim().toLowerCase();
+  const listed = typed === "" ? commands.filter((command) => !command.object) : commands;
+  const found = fuzzy_sort(text, listed, (command) => command.title);
+  const known = new Set(found.map((result) => result.item));
   for (const item of commands) {
     if (known.has(item) || typed === "" || !item.also?.toLowerCase().includes(typed)) continue;
     found.push({ item, match: { score: 0, positions: [] } });
@@ -49,7 +52,14 @@ function find_commands(text: string, commands: Command[]): { item: Command; matc
   return found;
 }
 
-export function Palette({ commands }: { commands: Command[] }) {
+interface PaletteProps {
+  commands: Command[];
+  /** Commands that come out of the typed text: an id, or words to search for. */
+  typed: (text: string) => Command[];
+  loading: boolean;
+}
+
+export function Palette({ commands, typed, loading }: PaletteProps) {
   const element = useRef<HTMLDialogElement>(null);
   const list_id = useId();
   const [text, set_text] = useState("");
@@ -57,7 +67,10 @@ export function Palette({ commands }: { commands: Command[] }) {
   useEffect(() => element.current?.showModal(), []);
   useEffect(() => document.getElementById(`${list_id}-${active}`)?.scrollIntoView({ block: "nearest" }), [active]);
 
-  const found = find_commands(text, commands).slice(0, 60);
+  const found = [
+    ...find_commands(text, commands).slice(0, 60),
+    ...typed(text).map((item) => ({ item, match: { score: 0, positions: [] } })),
+  ];
   const close = () => element.current?.close();
   const run = (command: Command | undefined) => {
     if (!command) return;
@@ -92,11 +105,11 @@ export function Palette({ commands }: { commands: Command[] }) {
         <input
           type="text"
           role="combobox"
-          aria-label="Search pages, projects and actions"
+          aria-label="Search pages, actions and everything in the space"
           aria-expanded="true"
           aria-controls={list_id}
           aria-activedescendant={found.length > 0 ? `${list_id}-${active}` : undefined}
-          placeholder="Search pages, projects and actions…"
+          placeholder="Search pages, projects, issues, runs, presets, traces by id…"
           autocomplete="off"
           spellcheck={false}
           value={text}
@@ -112,7 +125,7 @@ export function Palette({ commands }: { commands: Command[] }) {
         {found.map(({ item, match }, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are handled by the combobox
           <div
-            key={`${item.group}/${item.title}`}
+            key={`${item.group}/${item.title}/${item.also ?? ""}`}
             id={`${list_id}-${index}`}
             role="option"
             tabIndex={-1}
@@ -128,7 +141,7 @@ export function Palette({ commands }: { commands: Command[] }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="palette-none">No results for “{text}”.</p>}
+      {found.length === 0 && <p class="palette-none">{loading ? "Searching…" : `No results for “${text}”.`}</p>}
     </dialog>
   );
 }

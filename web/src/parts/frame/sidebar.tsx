@@ -4,7 +4,7 @@ import { use_counter } from "../../counters";
 import { fill_path, type Params } from "../../lib/route";
 import { log_out, user } from "../../login";
 import { navigate } from "../../router";
-import { listed, type NavGroup, type Route, routes, settings_groups } from "../../routes";
+import { listed, type NavGroup, nav_address, type Route, routes, settings_groups } from "../../routes";
 import { stored_signal } from "../../stored";
 import { theme, themes } from "../../theme";
 import { Icon, type IconName, Mark } from "../icon";
@@ -21,7 +21,7 @@ interface SidebarProps {
 }
 
 function NavLink({ route, params, current }: { route: Route; params: Params; current: boolean }) {
-  const href = fill_path(route.path, params);
+  const href = nav_address(route, params);
   const waiting = use_counter(route.nav?.counter, params);
   if (!href || !route.nav) return null;
   return (
@@ -82,11 +82,11 @@ function UserMenu() {
             theme.value = choice;
           },
         })),
+        { title: "Documentation", icon: "info", divided: true, run: () => navigate("/docs") },
         {
           title: "Keyboard shortcuts",
           icon: "keyboard",
           hint: "?",
-          divided: true,
           run: () => {
             key_help_open.value = true;
           },

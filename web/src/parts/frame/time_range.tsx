@@ -1,8 +1,9 @@
-// The time range of a page, in the top bar. The range is in the address.
+// The time range of a page, in the top bar. The range is in the address, and is carried to the next page.
 
 import { useState } from "preact/hooks";
+import { choose_range_text } from "../../carried";
 import { parse_range, type Range, range_title, usual_ranges } from "../../lib/format/range";
-import { query, set_query } from "../../router";
+import { query } from "../../router";
 import { Field } from "../form";
 import { Icon } from "../icon";
 import { Menu } from "../menu";
@@ -12,11 +13,7 @@ export function current_range(fallback: string): Range {
   return parse_range(query.value.get("range") ?? fallback) ?? parse_range(fallback) ?? { kind: "all" };
 }
 
-function set_range(text: string, fallback: string): void {
-  set_query({ range: text === fallback ? null : text });
-}
-
-function CustomRange({ fallback, close }: { fallback: string; close: () => void }) {
+function CustomRange({ close }: { close: () => void }) {
   const [after, set_after] = useState("");
   const [before, set_before] = useState("");
   // The fields hold local time; the address holds UTC, so that a link means the same everywhere.
@@ -27,7 +24,7 @@ function CustomRange({ fallback, close }: { fallback: string; close: () => void 
       class="menu-form"
       onSubmit={(event) => {
         event.preventDefault();
-        set_range(text, fallback);
+        choose_range_text(text);
         close();
       }}
     >
@@ -59,9 +56,9 @@ export function TimeRange({ fallback }: { fallback: string }) {
       items={usual_ranges.map((text) => ({
         title: range_title(parse_range(text) ?? { kind: "all" }),
         checked: text === chosen,
-        run: () => set_range(text, fallback),
+        run: () => choose_range_text(text),
       }))}
-      footer={(close) => <CustomRange fallback={fallback} close={close} />}
+      footer={(close) => <CustomRange close={close} />}
     />
   );
 }

@@ -7,7 +7,7 @@ import { fill_path, type Params } from "../../lib/route";
 import { use_load } from "../../load";
 import { space, spaces } from "../../login";
 import { navigate } from "../../router";
-import { type Route, routes, settings_groups } from "../../routes";
+import { nav_address, type Route, routes, settings_groups } from "../../routes";
 import { Icon } from "../icon";
 import { Menu } from "../menu";
 import { Bell } from "./bell";
@@ -112,7 +112,7 @@ export function TopBar({ route, params, on_menu }: TopBarProps) {
         {parent && (
           <>
             <span class="slash">/</span>
-            <a class="crumb-plain" href={fill_path(parent.path, params) ?? "/"}>
+            <a class="crumb-plain" href={nav_address(parent, params) ?? "/"}>
               {parent.title}
             </a>
           </>

@@ -1,0 +1,3 @@
+// The documentation: one file for the browser.
+
+export { Documentation, DocumentPage } from "../pages/docs/docs";

@@ -1,0 +1,112 @@
+// "Ask a worker" on what is on the page: the Studio opens with it attached, suggests tasks about it, and the worker's
+// prompt names it. Studio remembers the last worker and project, and lists recent sessions.
+
+import { check_page } from "./axe";
+import { with_chat } from "./chat";
+import { expect, type Person, test, unique } from "./fixtures";
+
+const subjects_of = (page: import("@playwright/test").Page) =>
+  page.getByRole("list", { name: "The session is about" }).getByRole("listitem");
+
+interface Run {
+  id: string;
+  state: string;
+}
+
+async function ended_run(admin: Person, project: string, command: string[]): Promise<Run> {
+  const settings = { harness: "command", command };
+  const { id } = await admin.send<Run>("POST", "/v1/runs", { project, prompt: "Count the orders", settings });
+  let run: Run | undefined;
+  await expect(async () => {
+    run = await admin.send<Run>("GET", `/v1/runs/${id}`);
+    expect(["succeeded", "failed"]).toContain(run.state);
+  }).toPass({ timeout: 120_000 });
+  return run as Run;
+}
+
+test("an issue, a chart, a SQL result and a failed run can be given to a worker", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  test.setTimeout(240_000);
+  const [project] = await with_chat(request, server.url, admin);
+  const at = `/s/default/projects/${project}`;
+  const issue = await admin.send<{ id: string }>("POST", "/v1/issues", {
+    project,
+    title: "Orders are refused",
+    explanation: "seen twice",
+  });
+  await page.goto(`${at}/signal/${issue.id}`);
+  await page.getByRole("link", { name: "Ask a worker" }).click();
+  await expect(subjects_of(page)).toHaveText(["Issue: Orders are refused"]);
+  await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
+
+  await page.goto(`${at}?range=6h`);
+  await page.getByRole("link", { name: "Ask a worker about Latency" }).click();
+  await expect(subjects_of(page)).toHaveText(["Chart Latency over time (p95, p50)", "Last 6 h"]);
+  await page.getByRole("button", { name: "Remove Last 6 h" }).click();
+  await expect(subjects_of(page)).toHaveText(["Chart Latency over time (p95, p50)"]);
+
+  await page.goto(`${at}/sql?sql=SELECT+name+FROM+spans`);
+  await page.getByRole("link", { name: "Ask a worker" }).click();
+  await expect(subjects_of(page)).toHaveText(["SQL SELECT name FROM spans"]);
+
+  const run = await ended_run(admin, project, ["/bin/false"]);
+  expect(run.state).toBe("failed");
+  await page.goto(`/s/default/runs/${run.id}`);
+  await page.getByRole("link", { name: "Ask a worker" }).click();
+  await expect(subjects_of(page)).toHaveText(["Run: Count the orders"]);
+
+  // The task is suggested, and the prompt names the run.
+  await page.getByLabel("Use").selectOption("harness:command");
+  await page.getByLabel("Command").fill("/bin/cat");
+  await page
+    .getByRole("region", { name: "Suggested tasks" })
+    .getByRole("button", { name: /why it failed/ })
+    .click();
+  await check_page(page);
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.waitForURL(/\/runs\/run_/);
+  const transcript = page.getByRole("list", { name: "Transcript" });
+  await expect(transcript.getByText(`run ${run.id} Count the orders, with its transcript`).first()).toBeVisible();
+});
+
+test("a run that succeeded needs no explanation", async ({ page, admin }) => {
+  const project = unique("good");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const run = await ended_run(admin, project, ["/bin/cat"]);
+  expect(run.state).toBe("succeeded");
+  await page.goto(`/s/default/runs/${run.id}`);
+  await expect(page.getByRole("button", { name: "Run again" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Ask a worker" })).toHaveCount(0);
+});
+
+test("Studio remembers the worker and the project, and lists recent sessions", async ({ page, admin }) => {
+  const project = unique("again");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const settings = { harness: "command", command: ["/bin/cat"] };
+  const preset = await admin.send<{ id: string }>("POST", "/v1/presets", { name: unique("echo"), settings });
+  const prompt = unique("Say it");
+  await page.goto("/s/default/studio");
+  await page.getByLabel("Use").selectOption(`preset:${preset.id}`);
+  await page.getByLabel("on", { exact: true }).selectOption(project);
+  await page.getByLabel("to", { exact: true }).fill(prompt);
+  await page.getByRole("button", { name: "Start session" }).click();
+  await page.waitForURL(/\/runs\/run_/);
+  const address = page.url();
+
+  await page.goto("/s/default/studio");
+  await expect(page.getByLabel("Use")).toHaveValue(`preset:${preset.id}`);
+  await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
+  const recent = page.getByRole("region", { name: "Recent sessions" });
+  await recent.getByRole("link", { name: new RegExp(prompt) }).click();
+  await expect(page).toHaveURL(address);
+
+  // A preset that was deleted is forgotten.
+  await admin.send("DELETE", `/v1/presets/${preset.id}`);
+  await page.goto("/s/default/studio");
+  await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
+  await expect(page.getByLabel("Use")).not.toHaveValue(`preset:${preset.id}`);
+});
