@@ -183,13 +183,6 @@ function Search({ found, searching, current, move }: SearchProps) {
   const text = query.value.get("q") ?? "";
   use_keys([{ keys: "/", title: "Search in the trace", group: "Trace", run: () => input.current?.focus() }]);
   const at = found.indexOf(current);
-  // Texts inside of spans are found later than names: Enter may come before them.
-  const entered = useRef("");
-  useEffect(() => {
-    if (entered.current !== text || text === "" || found.length === 0 || found.includes(current)) return;
-    entered.current = "";
-    move(1);
-  }, [found]);
   return (
     <div class="filter-bar small">
       <Icon name="search" />
@@ -203,10 +196,7 @@ function Search({ found, searching, current, move }: SearchProps) {
         value={text}
         onInput={(event) => set_query({ q: event.currentTarget.value || null }, { replace: true })}
         onKeyDown={(event) => {
-          if (event.key === "Enter") {
-            entered.current = text;
-            move(event.shiftKey ? -1 : 1);
-          }
+          if (event.key === "Enter") move(event.shiftKey ? -1 : 1);
           if (event.key === "Escape") event.currentTarget.blur();
         }}
       />
