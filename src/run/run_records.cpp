@@ -92,7 +92,8 @@ Result<Run> Runs::rerun(const Caller& caller, const RunId& id, const std::option
     made.manifest = TRY(manifest(caller, id));
     if (versions == Versions::pinned) {
         pin(made.manifest);
-        made.has_window = true;
+        // A program that reads the prompt as its input gets a window only if its first run got one.
+        made.has_window = made.manifest.settings.harness != "command" || made.manifest.data_from;
     } else {
         made.manifest.pins.reset();
         made.manifest.data_from.reset();

@@ -59,9 +59,8 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
-// For agents: a program that reads the prompt as its input gets it unchanged.
 std::string window_text(bool is_given, const Manifest& manifest) {
-    if (!is_given || !manifest.data_to || manifest.settings.harness == "command") return {};
+    if (!is_given || !manifest.data_to) return {};
     const std::string from = manifest.data_from ? " from " + to_text(*manifest.data_from) : "";
     return "\n\nUse only data" + from + " until " + to_text(*manifest.data_to) + ".";
 }
