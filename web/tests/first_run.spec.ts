@@ -65,6 +65,7 @@ test.describe("first run", () => {
     await page.getByLabel("Email").fill(admin_email);
     await page.getByLabel("Password").fill(admin_password);
     await click("Log in");
+    await expect(step(page, "Send a trace")).toBeVisible();
     for (const title of ["Send a trace", "Add a model", "Start a session"])
       await expect(step(page, title).getByText("(done)")).toHaveCount(0);
     await check_page(page);
