@@ -3,6 +3,7 @@
 //   bench_lists [spans]     prints one JSON object
 #include "bench/agent_spans.h"
 #include "bench/machine_state.h"
+#include "bench/merges.h"
 #include "otlp/encode.h"
 #include "telemetry/telemetry.h"
 #include "telemetry/temporary_directory.h"
@@ -94,11 +95,7 @@ int main(int argc, char** argv) {
     for (size_t done = 0; done < wanted; done += request_spans)
         if (!send(telemetry, spans, begin + static_cast<int64_t>(done) * step, step)) return 1;
     if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, std::chrono::minutes(10))) return 1;
-    for (int quiet = 0, waited = 0; quiet < 3 && waited < 300; ++waited) {
-        std::this_thread::sleep_for(std::chrono::seconds(1));
-        const auto merges = telemetry.engine().query(ClickHouseQuery("SELECT count() FROM system.merges FORMAT TSV"));
-        quiet = merges.ok() && merges.value() == "0\n" ? quiet + 1 : 0;
-    }
+    if (!bench::wait_for_merges(telemetry, 300)) return 1;
     const std::string quiet = measure(*ready.value());
     std::string loaded;
     {

@@ -3,6 +3,7 @@
 // With a directory the spans stay there, and the next run measures them without loading them again.
 #include "base/text.h"
 #include "bench/machine_state.h"
+#include "bench/merges.h"
 #include "bench/span_generator.h"
 #include "otlp/decode.h"
 #include "telemetry/span/binary.h"
@@ -112,9 +113,8 @@ std::optional<Loaded> loaded_before(const std::string& directory) {
     return loaded;
 }
 
-// The engine merges parts for a while after so quick a load, and days of the past into one part after an hour
-// (schema.cpp); a server has long done so.
-bool wait_for_merges(Telemetry& telemetry) {
+// Days of the past become one part after an hour (schema.cpp); here at once.
+bool merge_all(Telemetry& telemetry) {
     const auto days = telemetry.engine().query(
         ClickHouseQuery("SELECT DISTINCT partition FROM system.parts WHERE database = 'hone' AND table = 'spans' AND "
                         "active AND partition < (SELECT max(partition) FROM system.parts WHERE database = 'hone' AND "
@@ -127,13 +127,7 @@ bool wait_for_merges(Telemetry& telemetry) {
         merge.set("optimize_skip_merged_partitions", "1");
         if (!telemetry.engine().query(merge).ok()) return false;
     }
-    for (int quiet = 0, waited = 0; quiet < 3; ++waited) {
-        std::this_thread::sleep_for(std::chrono::seconds(1));
-        const auto running = telemetry.engine().query(ClickHouseQuery("SELECT count() FROM system.merges FORMAT TSV"));
-        if (!running.ok() || waited > 3600) return false;
-        quiet = running.value() == "0\n" ? quiet + 1 : 0;
-    }
-    return true;
+    return bench::wait_for_merges(telemetry, 3600);
 }
 
 int64_t resident_mb(const std::string& process) {
@@ -186,7 +180,7 @@ int main(int argc, char** argv) {
         std::ofstream(directory + "/bench.loaded")
             << begin << ' ' << loaded.trace << ' ' << loaded.project << ' ' << loaded.spans_per_second << '\n';
     }
-    if (!wait_for_merges(*opened.value())) return 1;
+    if (!merge_all(*opened.value())) return 1;
     const std::string &trace = loaded.trace, &project = loaded.project;
     const std::string engine = std::to_string(opened.value()->engine_process()->pid());
     const int64_t idle_mb = resident_mb(engine);

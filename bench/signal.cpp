@@ -1,6 +1,7 @@
 // Signal on a synthetic corpus: for each fault and several seeds, was it found (recall), and was what was found the
 // fault (precision); findings on clean data, which are all false; and how long a scan takes when the window is large.
 //   bench_signal [spans [seeds]]          prints one JSON object
+#include "bench/merges.h"
 #include "bench/signal_corpus.h"
 #include "bench/span_generator.h"
 #include "signal/detect/detectors.h"
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
 using namespace hone;
 using namespace hone::bench;
@@ -115,16 +115,6 @@ std::vector<Row> accuracy(telemetry::Telemetry& telemetry, int64_t now_ns, uint6
     return rows;
 }
 
-// After so quick a load the engine merges parts for a while. As on a server, scans share its two threads with them.
-void wait_for_merges(telemetry::Telemetry& telemetry) {
-    for (int quiet = 0, waited = 0; quiet < 5 && waited < 600; ++waited) {
-        const auto running =
-            telemetry.engine().query(telemetry::ClickHouseQuery("SELECT count() FROM system.merges FORMAT TSV"));
-        quiet = running.ok() && running.value() == "0\n" ? quiet + 1 : 0;
-        std::this_thread::sleep_for(std::chrono::seconds(1));
-    }
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
@@ -161,7 +151,7 @@ int main(int argc, char** argv) {
     };
     double merging_seconds = 0, seconds = 0;
     scan(merging_seconds);
-    wait_for_merges(*telemetry);
+    if (!wait_for_merges(*telemetry, 600)) return 1;
     const auto findings = scan(seconds);
 
     json::Object table;

@@ -264,7 +264,7 @@ test("the Inbox works with the keyboard only", async ({ page, admin, server }) =
     await press(key);
     await expect(dialog.getByRole("heading", { name: new RegExp(`^${title}: `) })).toBeVisible();
     await press("Escape");
-    // Not only closed: removed, since the page is told of the end a moment later.
+    // Wait until it is removed: the close event of a dialog comes shortly after it is hidden.
     await expect(page.locator("dialog")).toHaveCount(0);
   }
   // The next and previous reviews are known once the list is loaded.
