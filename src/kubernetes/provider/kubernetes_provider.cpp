@@ -1,0 +1,447 @@
+#include "kubernetes/provider/kubernetes_provider.h"
+
+#include "base/file.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "crypto/crypto.h"
+#include "kubernetes/api/object.h"
+#include "kubernetes/pod/admission.h"
+#include "kubernetes/pod/pod_records.h"
+#include "kubernetes/provider/pod_sandbox.h"
+#include "kubernetes/provider/pod_threads.h"
+#include "kubernetes/provider/pod_watch.h"
+
+#include <algorithm>
+#include <netdb.h>
+#include <set>
+#include <sys/stat.h>
+
+namespace hone::kubernetes {
+
+using sandbox::SandboxId, sandbox::SandboxSpec;
+
+namespace {
+
+constexpr Duration channel_patience = std::chrono::seconds(60);
+constexpr Duration longest_pending = std::chrono::minutes(10); // without a cause that has a limit of its own
+constexpr int64_t end_seconds = 5;
+constexpr Duration unclaimed_for = std::chrono::minutes(10); // then a pod that nothing here knows is deleted
+constexpr Duration reader_kept = std::chrono::minutes(2);    // after its last use
+
+// Pods of another installation are never touched: a random name, kept.
+Result<std::string> installation_name(const std::string& folder, const Clock& clock) {
+    const std::string path = folder + "/installation";
+    TRY(make_directories(folder, 0700));
+    if (!file_exists(path)) TRY(write_file(path, lowercase_ascii(make_ulid(clock.now()))));
+    return read_file(path, 100);
+}
+
+// "https://host:6443/path": the addresses of the host with the port, for the probe.
+std::vector<std::string> addresses_of(const std::string& server) {
+    const size_t begin = server.find("://") + 3;
+    std::string host = server.substr(begin, server.find('/', begin) - begin), port = "443";
+    const size_t colon = host.rfind(':');
+    if (colon != std::string::npos && host.find(']', colon) == std::string::npos) {
+        port = host.substr(colon + 1);
+        host = host.substr(0, colon);
+    }
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    std::vector<std::string> addresses;
+    if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return addresses;
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+        char text[100];
+        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
+            continue;
+        const bool is_six = each->ai_family == AF_INET6;
+        addresses.push_back((is_six ? "[" : "") + std::string(text) + (is_six ? "]:" : ":") + port);
+    }
+    ::freeaddrinfo(found);
+    return addresses;
+}
+
+Result<> check_spec(const SandboxSpec& spec) {
+    TRY(validate(spec));
+    if (*spec.root != "host") return invalid("a pod has the image of the installation (kubernetes_image)");
+    if (!spec.layers.value.empty()) return invalid("a pod has no prepared layers");
+    if (spec.capture) return invalid("changes to the root of a pod cannot be captured");
+    if (spec.command && *spec.command->direct_stdout) return invalid("a pod has no direct stdout");
+    for (const sandbox::Mount& mount : *spec.mounts)
+        if (!*mount.read_only) return invalid("a pod has copies of files, which it cannot write: " + mount.target);
+    return {};
+}
+
+// The mounts that are not below another one; those are files of it.
+Result<std::vector<TargetMount>> targets_of(const SandboxSpec& spec) {
+    std::vector<TargetMount> targets;
+    for (const sandbox::Mount& mount : *spec.mounts) {
+        const bool is_below = std::any_of(spec.mounts.value.begin(), spec.mounts.value.end(), [&](const auto& other) {
+            return mount.target.starts_with(other.target + "/");
+        });
+        if (is_below) continue;
+        struct stat status {};
+        if (::stat(mount.source.c_str(), &status) != 0) return system_error("read " + mount.source, errno);
+        targets.push_back({S_ISDIR(status.st_mode), mount.target});
+    }
+    return targets;
+}
+
+class KubernetesProvider final : public sandbox::Provider {
+public:
+    KubernetesProvider(ProviderOptions options, std::unique_ptr<Credentials> credentials, const Clock& clock)
+        : m_options(std::move(options)),
+          m_clock(clock),
+          m_epoch(to_ns(clock.now()) / 1000),
+          m_credentials(std::move(credentials)),
+          m_api(*m_credentials, clock),
+          m_opened(clock.steady()),
+          m_threads(m_api, clock, {m_options.name_space, m_options.pods.installation, m_options.storage_class}),
+          m_watch(m_api, {pods_path(), selector()},
+                  [this](const std::string& pod, const PodState& state) { pod_ended(pod, state); }) {}
+
+    ~KubernetesProvider() override {
+        std::map<std::string, std::shared_ptr<PodConnection>> connections;
+        {
+            const Lock lock(m_mutex);
+            connections.swap(m_connections);
+            m_readers.clear();
+        }
+        for (auto& [pod, connection] : connections) connection->stop();
+    }
+
+    sandbox::Capabilities capabilities() override {
+        sandbox::Capabilities declared;
+        declared.tiers.push_back(sandbox::Tier::ns);
+        if (m_options.pods.runtime_classes.contains(sandbox::Tier::gvisor))
+            declared.tiers.push_back(sandbox::Tier::gvisor);
+        declared.execute = declared.pty = declared.broker = declared.reattach = true;
+        declared.threads = m_threads.have_volumes();
+        declared.limits_by = sandbox::LimitKeeper::cgroup2; // of most nodes; a view has what its node uses
+        return declared;
+    }
+
+    Result<std::unique_ptr<sandbox::Sandbox>> start(const SandboxSpec& spec,
+                                                    const sandbox::StartProgress& progress) override {
+        TRY(check_spec(spec));
+        TRY(remove_readers(spec.thread));
+        const SandboxId id = make_id<sandbox::SandboxTag>(m_clock);
+        PodRequest request;
+        request.sandbox = id;
+        request.limits = *spec.limits;
+        request.tier = *spec.minimum_tier;
+        request.user_key = spec.thread.value_or(id.text());
+        request.mounts = TRY(targets_of(spec));
+        request.keep_home = *spec.keep_home;
+        if (spec.thread && m_threads.have_volumes())
+            request.volume_claim = TRY(m_threads.claim(*spec.thread, *spec.limits.value.disk_bytes));
+        const Starting starting(*this, pod_name(id));
+        const std::string uid = TRY(create_pod(request));
+        auto started = [&]() -> Result<std::shared_ptr<PodConnection>> {
+            TRY(await_ready(pod_name(id), uid, progress));
+            auto connection = TRY(connect(id));
+            TRY(prepare(*connection, spec));
+            return connection;
+        }();
+        if (started.ok()) return make_sandbox(id, std::move(started).value());
+        if (const auto removed = destroy(id); !removed.ok())
+            log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
+        return std::move(started).error();
+    }
+
+    Result<std::unique_ptr<sandbox::Sandbox>> attach(const SandboxId& id) override {
+        {
+            const Lock lock(m_mutex);
+            if (const auto found = m_connections.find(pod_name(id)); found != m_connections.end())
+                return make_sandbox(id, found->second);
+        }
+        const ApiResponse pod = TRY(m_api.get(pods_path() + "/" + pod_name(id)));
+        if (!pod.ok()) return error_of(pod, "read the pod");
+        const PodState state = read_pod_state(pod.body);
+        if (state.phase == PodPhase::ended) return not_found("sandbox " + id.text() + ": " + state.text);
+        if (state.is_terminating) return not_found("sandbox " + id.text() + ": the pod is being deleted");
+        auto connection = TRY(connect(id));
+        return make_sandbox(id, std::move(connection));
+    }
+
+    Result<std::vector<SandboxId>> list() override {
+        std::vector<SandboxId> ids;
+        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items)
+            if (text_at(pod, {"metadata", "deletionTimestamp"}).empty())
+                ids.emplace_back(text_at(pod, {"metadata", "labels", sandbox_label}));
+        return ids;
+    }
+
+    // Its processes first: a delete takes effect only when the node has received it.
+    Result<> destroy(const SandboxId& id) override {
+        std::shared_ptr<PodConnection> connection;
+        {
+            const Lock lock(m_mutex);
+            auto found = m_connections.extract(pod_name(id));
+            if (!found.empty()) connection = std::move(found.mapped());
+        }
+        if (connection && !connection->ended()) {
+            sandbox::ShimRequest request;
+            request.verb = sandbox::ShimVerb::destroy;
+            if (const auto ended = connection->call(request, Duration(0)); !ended.ok())
+                log(Level::info, "pod not stopped before its deletion",
+                    {{"sandbox", id.text()}, {"why", ended.error().message}});
+        }
+        if (connection) connection->stop();
+        const ApiResponse pod = TRY(m_api.get(pods_path() + "/" + pod_name(id)));
+        if (pod.status == 404) return {};
+        if (!pod.ok()) return error_of(pod, "read the pod");
+        const std::string uid = text_at(pod.body, {"metadata", "uid"});
+        const ApiResponse removed =
+            TRY(m_api.remove(pods_path() + "/" + pod_name(id), delete_options(uid, end_seconds)));
+        if (removed.ok() || removed.status == 404 || removed.status == 409) return {};
+        return error_of(removed, "delete the pod");
+    }
+
+    bool await_ready(int64_t /*timeout_ms*/) override { return true; } // none are prepared
+
+    // Pods that nothing here knows: those that have ended, and all of them when every run had time to connect again.
+    Result<int64_t> reconcile() override {
+        TRY(remove_readers({}));
+        const bool are_known = m_clock.steady() - m_opened > unclaimed_for;
+        int64_t removed = 0;
+        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
+            if (read_pod_state(pod).phase != PodPhase::ended && !are_known) continue;
+            {
+                const Lock lock(m_mutex);
+                const std::string name = text_at(pod, {"metadata", "name"});
+                if (m_connections.contains(name) || m_starting.contains(name)) continue;
+            }
+            TRY(destroy(SandboxId(text_at(pod, {"metadata", "labels", sandbox_label}))));
+            ++removed;
+        }
+        return removed;
+    }
+
+    // By a pod of its own, which stays for a moment: people open one file after another.
+    Result<std::unique_ptr<sandbox::Files>> thread_files(const std::string& thread) override {
+        if (!m_threads.have_volumes()) return not_found("workspace: that of a run in a pod ends with the pod");
+        TRY(remove_readers({}));
+        const Lock one_at_a_time(m_reading);
+        if (auto reader = find_reader(thread)) return reader->files();
+        if (!TRY(m_threads.exists(thread))) return not_found("volume of the session");
+        std::shared_ptr<sandbox::Sandbox> reader = TRY(start(reader_spec(thread), {}));
+        const Lock lock(m_mutex);
+        m_readers[thread] = {reader, m_clock.steady()};
+        return reader->files();
+    }
+    Result<> fork_thread(const std::string& /*from*/, const std::string& /*to*/) override {
+        return unavailable("the volume of a session in a cluster cannot be copied");
+    }
+    Result<int64_t> remove_other_threads(const std::vector<std::string>& kept) override {
+        return m_threads.remove_others(kept);
+    }
+
+private:
+    // While it exists, the pod is not one that nothing knows.
+    class Starting {
+    public:
+        Starting(KubernetesProvider& provider, std::string pod) : m_provider(provider), m_pod(std::move(pod)) {
+            const Lock lock(m_provider.m_mutex);
+            m_provider.m_starting.insert(m_pod);
+        }
+        ~Starting() {
+            const Lock lock(m_provider.m_mutex);
+            m_provider.m_starting.erase(m_pod);
+        }
+        Starting(const Starting&) = delete;
+        Starting& operator=(const Starting&) = delete;
+
+    private:
+        KubernetesProvider& m_provider;
+        const std::string m_pod;
+    };
+    struct Reader {
+        std::shared_ptr<sandbox::Sandbox> sandbox; // shared with those who read
+        Duration used{};
+    };
+
+    static SandboxSpec reader_spec(const std::string& thread) {
+        SandboxSpec spec;
+        spec.thread = thread;
+        spec.keep = spec.detached = true;
+        spec.network = sandbox::NetworkMode::broker;
+        spec.limits.value.memory_bytes = int64_t{128} << 20;
+        spec.limits.value.cpus = 0.25;
+        spec.limits.value.disk_bytes = int64_t{64} << 20;
+        spec.limits.value.wall_clock_ms = 60 * 60'000;
+        return spec;
+    }
+
+    std::shared_ptr<sandbox::Sandbox> find_reader(const std::string& thread) {
+        const Lock lock(m_mutex);
+        const auto found = m_readers.find(thread);
+        if (found == m_readers.end()) return nullptr;
+        found->second.used = m_clock.steady();
+        return found->second.sandbox;
+    }
+
+    // Those that were not used for two minutes, and the one of this thread: its volume is needed.
+    Result<> remove_readers(const std::optional<std::string>& thread) {
+        std::vector<std::shared_ptr<sandbox::Sandbox>> over;
+        {
+            const Lock lock(m_mutex);
+            std::erase_if(m_readers, [&](const auto& each) {
+                const bool is_over = each.first == thread || m_clock.steady() - each.second.used > reader_kept;
+                if (is_over) over.push_back(each.second.sandbox);
+                return is_over;
+            });
+        }
+        for (const auto& reader : over) TRY(reader->destroy());
+        return {};
+    }
+
+    std::string pods_path() const { return "/api/v1/namespaces/" + m_options.name_space + "/pods"; }
+    std::string selector() const {
+        return std::string(installation_label) + "=" + m_options.pods.installation + "," + std::string(role_label) +
+               "=worker";
+    }
+
+    std::unique_ptr<sandbox::Sandbox> make_sandbox(const SandboxId& id, std::shared_ptr<PodConnection> connection) {
+        return sandbox_of(id, std::move(connection), [this, id] { return destroy(id); });
+    }
+
+    void pod_ended(const std::string& pod, const PodState& state) {
+        std::shared_ptr<PodConnection> connection;
+        {
+            const Lock lock(m_mutex);
+            if (const auto found = m_connections.find(pod); found != m_connections.end()) connection = found->second;
+        }
+        if (connection) connection->set_ended(state);
+    }
+
+    // Its uid. A pod that the cluster changed is deleted.
+    Result<std::string> create_pod(const PodRequest& request) {
+        const json::Value sent = TRY(pod_of(m_options.pods, request));
+        const auto posted = m_api.create(pods_path(), sent);
+        if (!posted.ok()) return busy("The cluster does not respond: " + posted.error().message);
+        const ApiResponse& created = posted.value();
+        if (!created.ok()) {
+            const CreateProblem problem = explain_refusal(created);
+            if (problem.refusal == CreateRefusal::quota || problem.refusal == CreateRefusal::later)
+                return busy(problem.text);
+            return conflict(problem.text);
+        }
+        const std::string uid = text_at(created.body, {"metadata", "uid"});
+        const std::vector<Difference> differences = admission_differences(sent, created.body);
+        if (differences.empty()) return uid;
+        TRY(m_api.remove(pods_path() + "/" + pod_name(request.sandbox), delete_options(uid, 0)));
+        return conflict("the cluster changed the pod, so it was deleted: " + differences.front().path + " " +
+                        differences.front().what);
+    }
+
+    // Until the worker's container runs; as patient as the cause of the wait deserves.
+    Result<> await_ready(const std::string& pod, const std::string& uid, const sandbox::StartProgress& progress) {
+        const Duration began = m_clock.steady();
+        Duration since = began; // that this cause is seen
+        PodCause cause = PodCause::none;
+        for (bool was_seen = false;;) {
+            const auto seen = m_watch.find(pod);
+            if (was_seen && !seen) return unavailable("the pod was deleted before it was ready");
+            was_seen = was_seen || seen.has_value();
+            if (seen && seen->uid == uid && seen->state.is_ready) return {};
+            if (seen && seen->uid == uid && seen->state.phase == PodPhase::ended)
+                return unavailable(explain(pod, uid, seen->state));
+            const Duration now = m_clock.steady();
+            if (seen && seen->state.cause != cause) {
+                cause = seen->state.cause;
+                since = now;
+            }
+            const Patience patience = patience_with(cause);
+            if (now - began > longest_pending ||
+                (patience.then != Patience::Then::wait && now - since > patience.after)) {
+                const std::string why = explain(pod, uid, seen ? seen->state : PodState{});
+                return patience.then == Patience::Then::queue ? busy(why) : unavailable(why);
+            }
+            if (progress && !progress(seen && cause != PodCause::none ? seen->state.text : std::string()))
+                return conflict("the start was cancelled");
+            m_watch.wait(std::chrono::seconds(1));
+        }
+    }
+
+    // With the events, and the last words of its program.
+    std::string explain(const std::string& pod, const std::string& uid, const PodState& state) {
+        std::string text = state.text;
+        const auto object = m_api.get(pods_path() + "/" + pod);
+        const auto events = read_events(m_api, m_options.name_space, uid);
+        if (object.ok() && object.value().ok() && events.ok())
+            text = read_pod_state(object.value().body, events.value()).text;
+        if (state.phase == PodPhase::ended)
+            if (const auto log = read_log_end(m_api, m_options.name_space, pod, std::string(worker_container));
+                log.ok() && !log.value().empty())
+                text += " " + repair_utf8(trim(truncate_utf8(log.value(), 2000)));
+        return text.empty() ? "the pod did not start" : text;
+    }
+
+    Result<std::shared_ptr<PodConnection>> connect(const SandboxId& id) {
+        PodChannelOptions options;
+        options.exec = {m_options.name_space,
+                        pod_name(id),
+                        std::string(worker_container),
+                        {"/hone-bin/hone-pod", "channel"},
+                        true,
+                        true};
+        options.identity.side = LinkSide::server;
+        options.identity.sandbox = id.text();
+        options.identity.epoch = m_epoch;
+        options.identity.session = to_hex(crypto::random_bytes(16));
+        auto connection = std::make_shared<PodConnection>(m_api, std::move(options), m_options.folder);
+        TRY(connection->open(channel_patience));
+        const Lock lock(m_mutex);
+        const auto [place, is_new] = m_connections.emplace(pod_name(id), connection);
+        return place->second;
+    }
+
+    // Nothing of the run is in the pod before its network was found to be closed.
+    Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
+        std::vector<std::string> addresses = m_options.probe_addresses;
+        for (std::string& address : addresses_of(m_credentials->access().server))
+            addresses.push_back(std::move(address));
+        TRY(connection.probe(addresses));
+        std::vector<std::pair<std::string, std::string>> files;
+        for (const sandbox::Mount& mount : *spec.mounts) files.emplace_back(mount.source, mount.target);
+        TRY(connection.send_files(files));
+        sandbox::ShimRequest claim;
+        claim.verb = sandbox::ShimVerb::claim;
+        claim.spec = spec;
+        claim.spec->mounts.value.clear(); // paths of this machine
+        TRY(connection.call(claim, std::chrono::seconds(30)));
+        return {};
+    }
+
+    const ProviderOptions m_options;
+    const Clock& m_clock;
+    const int64_t m_epoch;
+    const std::unique_ptr<Credentials> m_credentials;
+    Api m_api;
+    const Duration m_opened;
+    PodThreads m_threads;
+    Mutex m_reading; // before m_mutex
+    Mutex m_mutex;
+    std::map<std::string, std::shared_ptr<PodConnection>> m_connections GUARDED_BY(m_mutex); // by pod
+    std::set<std::string> m_starting GUARDED_BY(m_mutex);                                    // pods
+    std::map<std::string, Reader> m_readers GUARDED_BY(m_mutex);                             // by thread
+    PodWatch m_watch; // last: its thread uses what stands above
+};
+
+} // namespace
+
+Result<std::unique_ptr<sandbox::Provider>> open_kubernetes_provider(ProviderOptions options, const Clock& clock) {
+    options.pods.installation = TRY(installation_name(options.folder, clock));
+    if (options.name_space.empty()) options.name_space = options.access.name_space;
+    PodRequest request; // errors of the settings are reported now
+    request.sandbox = make_id<sandbox::SandboxTag>(clock);
+    request.user_key = request.sandbox.text();
+    TRY(pod_of(options.pods, request));
+    auto credentials = TRY(Credentials::open(std::move(options.access), clock));
+    return std::unique_ptr<sandbox::Provider>(
+        std::make_unique<KubernetesProvider>(std::move(options), std::move(credentials), clock));
+}
+
+} // namespace hone::kubernetes

@@ -1,0 +1,206 @@
+// The provider against tests/kubernetes_fake (HONE_SOURCE_DIR): what a cluster refuses, changes and ends before a pod
+// can respond. What pods do is tested with a real cluster (tests/kubernetes).
+#include "kubernetes/fake_cluster_fixture.h"
+#include "kubernetes/provider/cluster_check.h"
+#include "kubernetes/provider/kubernetes_provider.h"
+#include "kubernetes/provider/pod_threads.h"
+
+#include <filesystem>
+
+using namespace hone;
+using namespace hone::kubernetes;
+using namespace hone::kubernetes::testing;
+
+namespace {
+
+sandbox::SandboxSpec kept() {
+    sandbox::SandboxSpec spec;
+    spec.keep = true; // there is no command
+    return spec;
+}
+
+struct ProviderBench {
+    ProviderBench() {
+        char pattern[] = "/tmp/hone-provider-XXXXXX";
+        folder = ::mkdtemp(pattern);
+        provider = open();
+    }
+    ~ProviderBench() {
+        provider.reset();
+        std::filesystem::remove_all(folder);
+    }
+    std::unique_ptr<sandbox::Provider> open() const {
+        ProviderOptions options;
+        options.access = cluster.access();
+        options.pods.image = options.pods.tools_image = "example/worker:1";
+        options.folder = folder;
+        auto opened = open_kubernetes_provider(std::move(options), clock);
+        REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.error().message));
+        return std::move(opened).value();
+    }
+    Error refused(const sandbox::SandboxSpec& spec = kept()) {
+        auto started = provider->start(spec);
+        REQUIRE_FALSE(started.ok());
+        return started.error();
+    }
+
+    const FakeCluster cluster;
+    const SystemClock clock;
+    std::string folder;
+    std::unique_ptr<sandbox::Provider> provider;
+};
+
+} // namespace
+
+TEST_CASE("what a cluster refuses is a reason: room later, policies and rights now") {
+    ProviderBench bench;
+    const auto refuse = [&](const std::string& message, int status) {
+        bench.cluster.control(R"({"do":"fail","method":"POST","path":"/pods","status":)" + std::to_string(status) +
+                              R"(,"message":")" + message + R"("})");
+        return bench.refused();
+    };
+    CHECK(refuse("exceeded quota: pods", 403).code == Code::busy);
+    CHECK(refuse("failed calling webhook", 500).code == Code::busy);
+    const Error policy = refuse("violates PodSecurity \\\"restricted:latest\\\"", 403);
+    CHECK(policy.code == Code::conflict);
+    CHECK(policy.message.find("violates PodSecurity") != std::string::npos);
+    CHECK(refuse("pods is forbidden: User x cannot create resource pods", 403).code == Code::conflict);
+    CHECK(bench.provider->list().value().empty());
+}
+
+TEST_CASE("a pod that the cluster changed is deleted before it starts") {
+    ProviderBench bench;
+    bench.cluster.control(R"({"do":"inject","container":"sidecar"})");
+    const Error error = bench.refused();
+    CHECK(error.message.find("spec.containers[sidecar] was added") != std::string::npos);
+    CHECK(bench.cluster.requests("DELETE ") == 1);
+    CHECK(bench.provider->list().value().empty());
+}
+
+TEST_CASE("a spec that a pod cannot keep is rejected before anything is made") {
+    ProviderBench bench;
+    sandbox::SandboxSpec spec = kept();
+    spec.layers.value = {"layer"};
+    CHECK(bench.refused(spec).code == Code::invalid);
+    spec = kept();
+    spec.root = std::string("debian");
+    CHECK(bench.refused(spec).code == Code::invalid);
+    spec = kept();
+    spec.mounts.value = {{bench.folder, "/data", false}};
+    CHECK(bench.refused(spec).code == Code::invalid);
+    spec = kept();
+    spec.minimum_tier = sandbox::Tier::gvisor;
+    CHECK(bench.refused(spec).code == Code::invalid);
+    CHECK(bench.cluster.requests("POST /api") == 0);
+    CHECK_FALSE(bench.provider->capabilities().threads);
+    CHECK_FALSE(bench.provider->capabilities().layers);
+}
+
+TEST_CASE("a pod that ends before it responds is a reason, and nothing of it is left") {
+    ProviderBench bench;
+    std::optional<Error> error;
+    std::jthread starter([&] { error = bench.provider->start(kept()).error(); });
+    std::vector<sandbox::SandboxId> ids;
+    while (ids.empty()) ids = bench.provider->list().value();
+    bench.cluster.control(
+        R"({"do":"status","pod":")" + pod_name(ids[0]) +
+        R"(","status":{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory."}})");
+    starter.join();
+    REQUIRE(error);
+    CHECK(error->message.find("low on") != std::string::npos);
+    CHECK(bench.provider->list().value().empty());
+    CHECK(bench.provider->attach(ids[0]).error().code == Code::not_found);
+}
+
+TEST_CASE("a thread has one claim, which goes when nothing needs it, and one pod") {
+    const FakeCluster cluster;
+    Client client(cluster.access());
+    FakeClock clock{parse_time("2026-01-01T01:00:00Z").value()};
+    PodThreads threads(client.api, clock, {"workers", "ins-1", "fast"});
+    PodThreads others(client.api, clock, {"workers", "ins-2", "fast"});
+    CHECK_FALSE(threads.exists("a").value());
+    const std::string claim = threads.claim("a", 1000).value();
+    CHECK(threads.claim("a", 2000).value() == claim);
+    CHECK(threads.exists("a").value());
+    CHECK(cluster.requests("POST /api/v1/namespaces/workers/persistentvolumeclaims") == 1);
+    CHECK(others.exists("a").error().code == Code::conflict);
+    const auto stored = client.api.get("/api/v1/namespaces/workers/persistentvolumeclaims/" + claim).value();
+    CHECK(text_at(stored.body, {"spec", "resources", "requests", "storage"}) == "1000");
+    CHECK(text_at(stored.body, {"spec", "storageClassName"}) == "fast");
+
+    json::Value pod = pod_for("1");
+    pod.at("metadata").at("labels").get_object()[thread_label] = claim;
+    REQUIRE(client.api.create(pods, pod).value().status == 201);
+    CHECK(threads.claim("a", 1000).error().code == Code::busy);
+    cluster.control(R"({"do":"status","pod":")" + name_for("1") + R"(","status":{"phase":"Failed"}})");
+    CHECK(threads.claim("a", 1000).ok());
+
+    // A control plane that is away is no reason to fail a run: it is retried.
+    for (const char* request : {R"("GET","path":"/pods?limit")", R"("GET","path":"persistentvolumeclaims")",
+                                R"("POST","path":"persistentvolumeclaims")"}) {
+        cluster.control(R"({"do":"fail","times":2,"cut":true,"method":)" + std::string(request) + "}");
+        CHECK(threads.claim("b", 1000).error().code == Code::busy);
+        cluster.control(R"({"do":"forget_faults"})");
+    }
+    REQUIRE(threads.claim("b", 1000).ok());
+    cluster.control(R"({"do":"claims_created","at":"2026-01-01T00:55:00Z"})");
+    REQUIRE(threads.claim("new", 1000).ok());
+    CHECK(others.remove_others({}).value() == 0);
+    CHECK(threads.remove_others({"b"}).value() == 1);
+    CHECK_FALSE(threads.exists("a").value());
+    CHECK(threads.exists("b").value());
+    CHECK(threads.exists("new").value());
+    PodThreads none(client.api, clock, {"workers", "ins-1", ""});
+    CHECK(none.remove_others({}).value() == 0);
+}
+
+TEST_CASE("a start that is cancelled, or whose pod another client deletes, leaves no pod") {
+    ProviderBench bench;
+    const auto cancelled = bench.provider->start(kept(), [](const std::string&) { return false; });
+    CHECK(cancelled.error().message == "the start was cancelled");
+    CHECK(bench.provider->list().value().empty());
+    std::string told;
+    bool is_seen = false;
+    const auto deleted = bench.provider->start(kept(), [&](const std::string& text) {
+        if (!text.empty()) told = text;
+        const auto ids = bench.provider->list().value();
+        const std::string name = ids.empty() ? "" : pod_name(ids[0]);
+        if (!name.empty() && told.empty())
+            bench.cluster.control(R"({"do":"status","pod":")" + name +
+                                  R"(","status":{"phase":"Pending","conditions":[{"type":"PodScheduled",)" +
+                                  R"("status":"False","reason":"Unschedulable","message":"no"}]}})");
+        Client client(bench.cluster.access());
+        if (!told.empty() && !is_seen) {
+            is_seen = true;
+            CHECK(client.api.remove(pods + "/" + name, json::Object{}).value().ok());
+        }
+        return true;
+    });
+    CHECK(deleted.error().message == "the pod was deleted before it was ready");
+    CHECK(told == "No node of the cluster can take the pod: no");
+}
+
+TEST_CASE("a pod that is being deleted is gone: nothing waits for its channel") {
+    ProviderBench bench;
+    Client client(bench.cluster.access());
+    REQUIRE(client.api.create(pods, pod_for("1")).value().status == 201);
+    bench.cluster.run_pod(name_for("1"));
+    bench.cluster.control(R"({"do":"terminate","pod":")" + name_for("1") + R"("})");
+    const auto stored = client.api.get(pods + "/" + name_for("1")).value();
+    const auto attached =
+        bench.provider->attach(sandbox::SandboxId(text_at(stored.body, {"metadata", "labels", sandbox_label})));
+    CHECK(attached.error().code == Code::not_found);
+    CHECK(bench.cluster.requests("/exec") == 0);
+}
+
+TEST_CASE("pods of another installation are not touched, and the name of this one stays") {
+    ProviderBench bench;
+    Client client(bench.cluster.access());
+    REQUIRE(client.api.create(pods, pod_for("1")).value().status == 201); // of ins-1
+    CHECK(bench.provider->list().value().empty());
+    CHECK(bench.provider->reconcile().value() == 0);
+    const std::string installation = read_file(bench.folder + "/installation").value();
+    CHECK(installation.size() == 26);
+    const auto again = bench.open();
+    CHECK(read_file(bench.folder + "/installation").value() == installation);
+}
