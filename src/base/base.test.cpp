@@ -1,3 +1,4 @@
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -33,6 +34,46 @@ TEST_CASE("TRY hands on the first error and otherwise the value") {
     CHECK(quarter(8).value() == 2);
     CHECK(quarter(6).error().message == "odd");
     CHECK(quarter(6).error().code == Code::invalid);
+}
+
+TEST_CASE("a result holds a value or an error, whichever it is given last") {
+    const auto whole = std::make_shared<int>(1);
+    Result<std::shared_ptr<int>> result = whole;
+    Result<std::shared_ptr<int>> copy = result;
+    CHECK(whole.use_count() == 3);
+    copy = Error(invalid("a reason that is too long for a text without memory of its own"));
+    CHECK(whole.use_count() == 2);
+    CHECK_FALSE(copy.ok());
+    result = copy;
+    CHECK(whole.use_count() == 1);
+    CHECK(result.error().message == copy.error().message);
+    copy = Result<std::shared_ptr<int>>(whole);
+    Result<std::shared_ptr<int>> moved = std::move(copy);
+    CHECK(whole.use_count() == 2);
+    CHECK(moved.value() == whole);
+    moved = std::move(result);
+    CHECK(whole.use_count() == 1);
+    CHECK(moved.error().code == Code::invalid);
+}
+
+TEST_CASE("a result can hold what is only moved") {
+    Result<std::unique_ptr<int>> result = std::make_unique<int>(3);
+    Result<std::unique_ptr<int>> moved = std::move(result);
+    CHECK(*std::move(moved).value() == 3);
+    static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+    static_assert(!std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+    static_assert(std::is_copy_constructible_v<Result<int>> && std::is_nothrow_move_assignable_v<Result<int>>);
+}
+
+TEST_CASE("packs keep their values in order, also when they are joined") {
+    static constexpr Pack first{1, std::string_view("two")};
+    static constexpr auto all = joined(first, Pack{3.5});
+    std::string text;
+    all.apply([&](int one, std::string_view two, double three) {
+        text = std::to_string(one) + " " + std::string(two) + " " + std::to_string(static_cast<int>(three * 2));
+    });
+    CHECK(text == "1 two 7");
+    CHECK(joined(Pack<>{}, Pack<>{}).apply([](const auto&... none) { return sizeof...(none); }) == 0);
 }
 
 TEST_CASE("times survive a round trip through text") {

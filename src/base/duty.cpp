@@ -1,6 +1,7 @@
 #include "base/duty.h"
 
 #include "base/log.h"
+#include "base/metrics.h"
 
 namespace hone {
 
@@ -32,6 +33,18 @@ void Duty::stop() {
     m_threads.clear(); // joins
 }
 
+Result<Duration> Duty::timed_step() {
+    constexpr Duration worth_a_report = std::chrono::milliseconds(20); // others find that there is nothing to do
+    if (!m_options.is_reported || !has_operation_sink()) return m_step();
+    OperationTimer timer("job", m_options.name);
+    Result<Duration> next = m_step();
+    if (!next.ok())
+        timer.fail(next.error().message);
+    else if (timer.length() < worth_a_report)
+        timer.forget();
+    return next;
+}
+
 void Duty::run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         uint64_t seen = 0;
@@ -39,7 +52,7 @@ void Duty::run(const std::stop_token& stop) {
             const Lock lock(m_mutex);
             seen = m_wakes; // a wake from here on is about something that this step may have missed
         }
-        const Result<Duration> next = m_step();
+        const Result<Duration> next = timed_step();
         if (!next.ok())
             log(Level::warning, "background duty failed",
                 {{"duty", m_options.name}, {"why", next.error().message}, {"detail", next.error().trail}});

@@ -21,6 +21,7 @@ struct DutyOptions {
     std::string name;                          // in the log when a step fails
     Duration period = std::chrono::seconds(5); // after a failed step, and after each step that names no time itself
     size_t threads = 1;                        // each of them calls the step
+    bool is_reported = true;                   // steps that take long, or fail, are operations (metrics.h)
 };
 
 class Duty {
@@ -47,6 +48,7 @@ public:
 
 private:
     void run(const std::stop_token& stop);
+    Result<Duration> timed_step();
 
     const DutyOptions m_options;
     const TimedStep m_step;

@@ -1,6 +1,6 @@
 // The log: a fixed English phrase first, the facts as fields after it: greppable, countable, text or JSON.
 //   log(Level::info, "run finished", {{"run", id.text()}, {"took_ms", took_ms}});
-// The only global of the program. Thread-safe. Control characters in values are escaped.
+// The one global of the program beside metrics.h. Thread-safe. Control characters in values are escaped.
 #pragma once
 
 #include <cstdint>

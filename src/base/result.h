@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -69,42 +70,73 @@ Error system_error(std::string what, int error_number);
 // The code as it is spelled in the API: "not_found".
 const char* code_name(Code code);
 
-// A value or an Error. Ignoring one is a warning, and warnings are errors.
+// A value or an Error. Ignoring one is a warning, and warnings are errors. A union of its own: every function returns
+// one, and std::variant costs several times as much to compile.
 template <class T = std::monostate>
 class [[nodiscard]] Result {
 public:
-    Result() requires std::same_as<T, std::monostate> : m_state(std::in_place_index<0>) {}
-    Result(T value) : m_state(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : m_state(std::in_place_index<1>, std::move(error)) {}
+    Result() requires std::same_as<T, std::monostate> : m_is_ok(true), m_value() {}
+    Result(T value) : m_is_ok(true), m_value(std::move(value)) {}
+    Result(Error error) : m_is_ok(false), m_error(std::move(error)) {}
+    Result(Result&& other) noexcept : m_is_ok(other.m_is_ok) { take(std::move(other)); }
+    Result(const Result& other) requires std::copy_constructible<T> : m_is_ok(other.m_is_ok) { take(other); }
+    Result& operator=(Result&& other) noexcept {
+        if (this == &other) return *this;
+        destroy();
+        m_is_ok = other.m_is_ok;
+        take(std::move(other));
+        return *this;
+    }
+    Result& operator=(const Result& other) requires std::copy_constructible<T> { return *this = Result(other); }
+    ~Result() { destroy(); }
 
-    bool ok() const { return m_state.index() == 0; }
+    bool ok() const { return m_is_ok; }
     T& value() & {
         assert(ok());
-        return *std::get_if<0>(&m_state);
+        return m_value;
     }
     const T& value() const& {
         assert(ok());
-        return *std::get_if<0>(&m_state);
+        return m_value;
     }
     T&& value() && {
         assert(ok());
-        return std::move(*std::get_if<0>(&m_state));
+        return std::move(m_value);
     }
     Error& error() & {
         assert(!ok());
-        return *std::get_if<1>(&m_state);
+        return m_error;
     }
     const Error& error() const& {
         assert(!ok());
-        return *std::get_if<1>(&m_state);
+        return m_error;
     }
     Error&& error() && {
         assert(!ok());
-        return std::move(*std::get_if<1>(&m_state));
+        return std::move(m_error);
     }
 
 private:
-    std::variant<T, Error> m_state;
+    // Into a union that holds nothing yet, after m_is_ok was set.
+    template <class Other>
+    void take(Other&& other) {
+        if (m_is_ok)
+            std::construct_at(&m_value, std::forward<Other>(other).value());
+        else
+            std::construct_at(&m_error, std::forward<Other>(other).error());
+    }
+    void destroy() {
+        if (m_is_ok)
+            m_value.~T();
+        else
+            m_error.~Error();
+    }
+
+    bool m_is_ok;
+    union {
+        T m_value;
+        Error m_error;
+    };
 };
 
 } // namespace hone

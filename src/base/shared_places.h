@@ -40,4 +40,22 @@ private:
     int64_t m_lanes GUARDED_BY(m_mutex) = 0;
 };
 
+// The place of a lane, until the end of the scope. Without `places` it is always taken.
+class SharedPlace {
+public:
+    SharedPlace(SharedPlaces* places, const std::function<bool()>& ended)
+        : m_places(places),
+          m_is_taken(places == nullptr || places->take(ended)) {}
+    ~SharedPlace() {
+        if (m_places != nullptr && m_is_taken) m_places->give();
+    }
+    SharedPlace(const SharedPlace&) = delete;
+    SharedPlace& operator=(const SharedPlace&) = delete;
+    bool is_taken() const { return m_is_taken; }
+
+private:
+    SharedPlaces* const m_places;
+    const bool m_is_taken;
+};
+
 } // namespace hone

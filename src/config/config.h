@@ -26,6 +26,11 @@ struct Config {
     std::string data_dir = "./hone-data";
     std::string listen = "127.0.0.1:7070";
     std::string database_url;
+    std::string roles = "api,ingest,scheduler,worker";
+    Duration server_lost_after = std::chrono::minutes(10);
+    std::string object_store = "file";
+    std::string object_store_credentials_file;
+    std::string object_store_ca_file;
     std::string master_key_file;
     std::string master_key_command;
     int64_t secret_old_days = 90;
@@ -95,6 +100,7 @@ struct Config {
     std::string clickhouse_ca_file;
     std::string clickhouse_reader_user;
     std::string clickhouse_reader_password;
+    std::string clickhouse_cluster;
     std::string engine_library;
     std::string engine_unconfined = "false";
     Bytes engine_memory{int64_t{2} << 30};
@@ -104,6 +110,14 @@ struct Config {
     int64_t ingest_threads = 4;
     int64_t query_threads = 4;
     int64_t sandbox_ready = 2;
+    std::string kubernetes_kubeconfig;
+    std::string kubernetes_context;
+    std::string kubernetes_namespace;
+    std::string kubernetes_image;
+    std::string kubernetes_tools_image;
+    std::string kubernetes_runtime_class;
+    std::string kubernetes_storage_class;
+    std::string kubernetes_pod_user = "own_uid";
     std::string public_url;
     std::string password_logins = "all";
     std::string second_factor_required = "false";
@@ -117,6 +131,10 @@ struct Config {
     std::string smtp_user;
     std::string smtp_password;
     std::string smtp_password_file;
+    std::string telemetry_endpoint;
+    std::string telemetry_headers;
+    std::string telemetry_ca_file;
+    Duration telemetry_interval = std::chrono::minutes(1);
 };
 
 struct Setting {

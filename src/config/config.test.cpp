@@ -80,9 +80,10 @@ TEST_CASE("paths are absolute once they are read, wherever they come from") {
     CHECK(config::load({}, nothing).value().config.data_dir == here + "/hone-data");
     CHECK(config::load({{"data_dir", ""}}, nothing).error().message.find("must not be empty") != std::string::npos);
     for (const auto& setting : config::settings())
-        CHECK_MESSAGE((setting.is_path() == (setting.name.ends_with("_file") || setting.name.ends_with("_dir") ||
-                                             setting.name == "engine_library")),
-                      setting.name);
+        CHECK_MESSAGE(
+            (setting.is_path() == (setting.name.ends_with("_file") || setting.name.ends_with("_dir") ||
+                                   setting.name == "engine_library" || setting.name == "kubernetes_kubeconfig")),
+            setting.name);
     REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
 }
 

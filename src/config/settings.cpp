@@ -120,6 +120,30 @@ constexpr Setting list[] = {
     secret(text<&Config::database_url>(
         "database_url",
         "PostgreSQL of the control plane (postgres://user@host/name). Empty: SQLite in the data directory.", "URL")),
+    text<&Config::roles>(
+        "roles",
+        "What this server does, of the servers that share database_url: `api` (API and web UI), "
+        "`ingest` (receives telemetry), `scheduler` (automations, Signal, monitors, notices), `worker` "
+        "(runs, experiments, evaluators, branches); separated by commas (docs/scale.md).",
+        "LIST"),
+    duration<&Config::server_lost_after>(
+        "server_lost_after",
+        "Time after which a server that does not report is lost: its runs end or are queued again, and follow-ups of "
+        "its sessions start on other servers with an empty workspace.",
+        20, 7 * day),
+    text<&Config::object_store>(
+        "object_store",
+        "Where artifacts, stored backups and shared prepared layers are: `file` (the data directory), "
+        "`file:/directory`, or a bucket of an S3-compatible server: "
+        "`s3://bucket/prefix?endpoint=https://host&region=us-east-1` (docs/object-store.md).",
+        "LOCATION"),
+    text<&Config::object_store_credentials_file>(
+        "object_store_credentials_file",
+        "File with aws_access_key_id and aws_secret_access_key for object_store, read again when they are rejected. "
+        "Empty: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN in the environment.",
+        "FILE"),
+    text<&Config::object_store_ca_file>("object_store_ca_file",
+                                        "PEM file of CA certificates for object_store. Empty: the system's.", "FILE"),
     text<&Config::master_key_file>(
         "master_key_file",
         "File with the key that encrypts secrets. Empty: DIR/master.key, created (0600) at first start.", "FILE"),
@@ -294,9 +318,11 @@ constexpr Setting list[] = {
         "Prices of models that override the built-in ones: lines of `model input output [cache_read [cache_write]] "
         "[since YYYY-MM-DD]` in USD per million tokens. A line with a date applies from that date on.",
         "FILE"),
-    text<&Config::clickhouse_url>(
-        "clickhouse_url",
-        "ClickHouse server that stores the spans (http://host:8123). Empty: the engine in the data directory.", "URL"),
+    text<&Config::clickhouse_url>("clickhouse_url",
+                                  "ClickHouse server that stores the spans (http://host:8123); several addresses of "
+                                  "one, separated by commas: the next "
+                                  "is used when one does not respond. Empty: the engine in the data directory.",
+                                  "URLS"),
     text<&Config::clickhouse_user>("clickhouse_user", "User at clickhouse_url.", "NAME"),
     secret(text<&Config::clickhouse_password>("clickhouse_password", "Password at clickhouse_url.", "TEXT")),
     text<&Config::clickhouse_ca_file>("clickhouse_ca_file",
@@ -308,6 +334,11 @@ constexpr Setting list[] = {
         "NAME"),
     secret(text<&Config::clickhouse_reader_password>("clickhouse_reader_password",
                                                      "Password of clickhouse_reader_user.", "TEXT")),
+    text<&Config::clickhouse_cluster>(
+        "clickhouse_cluster",
+        "Cluster of one shard with replicas at clickhouse_url: tables are created on all of its servers, replicated "
+        "(docs/scale.md). Empty: tables are on one server.",
+        "NAME"),
     text<&Config::engine_library>(
         "engine_library", "The span engine's library. Empty: HONE_CHDB_LIBRARY, or libchdb.so beside the program.",
         "FILE"),
@@ -333,6 +364,34 @@ constexpr Setting list[] = {
     number<&Config::query_threads>("query_threads", "Threads that run queries of spans.", 1, 64),
     number<&Config::sandbox_ready>("sandbox_ready",
                                    "Prepared sandboxes after the first start, so that later runs start faster.", 0, 64),
+    text<&Config::kubernetes_kubeconfig>(
+        "kubernetes_kubeconfig",
+        "File that describes how a Kubernetes cluster is reached, or `in-cluster` for a "
+        "server that runs in a pod of it. Empty: provider kubernetes is not "
+        "available (docs/providers.md).",
+        "FILE"),
+    text<&Config::kubernetes_context>("kubernetes_context", "Context of kubernetes_kubeconfig. Empty: its current one.",
+                                      "NAME"),
+    text<&Config::kubernetes_namespace>(
+        "kubernetes_namespace", "Namespace of the pods, which should hold nothing else. Empty: that of the context.",
+        "NAME"),
+    text<&Config::kubernetes_image>("kubernetes_image", "Image of the pods: /bin/sh, git and what workers use.",
+                                    "IMAGE"),
+    text<&Config::kubernetes_tools_image>(
+        "kubernetes_tools_image",
+        "Image with the program /hone-tools/hone-pod of this version. Empty: kubernetes_image has it.", "IMAGE"),
+    text<&Config::kubernetes_runtime_class>("kubernetes_runtime_class",
+                                            "RuntimeClass of pods whose preset requires tier gvisor.", "NAME"),
+    text<&Config::kubernetes_storage_class>(
+        "kubernetes_storage_class",
+        "Storage class of the volume that each session has for its workspace and its home; `default`: that of the "
+        "cluster. Empty: both end with the pod.",
+        "NAME"),
+    text<&Config::kubernetes_pod_user>("kubernetes_pod_user",
+                                       "How users of pods differ: own_uid (a number for each session), user_namespace "
+                                       "(hostUsers: false, on nodes that "
+                                       "have it) or assigned (by the cluster).",
+                                       "KIND"),
     text<&Config::public_url>("public_url",
                               "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",
@@ -370,6 +429,19 @@ constexpr Setting list[] = {
     text<&Config::smtp_user>("smtp_user", "User at the mail server. Empty: no login.", "NAME"),
     secret(text<&Config::smtp_password>("smtp_password", "Password at the mail server.", "TEXT")),
     text<&Config::smtp_password_file>("smtp_password_file", "File with the password of the mail server.", "FILE"),
+    text<&Config::telemetry_endpoint>(
+        "telemetry_endpoint",
+        "Where this server sends spans and metrics about itself over OTLP/HTTP, such as http://collector:4318; "
+        "/v1/traces and /v1/metrics are added. Empty: nowhere (docs/health.md).",
+        "URL"),
+    secret(text<&Config::telemetry_headers>(
+        "telemetry_headers",
+        "Header fields for telemetry_endpoint, as Name=value separated by commas; percent-encode commas and blanks.",
+        "TEXT")),
+    text<&Config::telemetry_ca_file>(
+        "telemetry_ca_file", "PEM file of CA certificates for telemetry_endpoint. Empty: the system's.", "FILE"),
+    duration<&Config::telemetry_interval>("telemetry_interval", "How often metrics are sent to telemetry_endpoint.", 1,
+                                          day),
 };
 
 } // namespace

@@ -226,6 +226,21 @@ Error unknown_field(const std::string& path, std::string_view name) {
     return invalid("unknown field " + join(path, repair_utf8(truncate_utf8(name, 100))));
 }
 
+Result<> read_fields(const Object& object, const std::string& path, std::span<const FieldReader> fields) {
+    for (const auto& entry : object)
+        if (std::ranges::find(fields, std::string_view(entry.key()), &FieldReader::name) == fields.end())
+            return unknown_field(path, std::string_view(entry.key()));
+    for (const FieldReader& field : fields) TRY(field.read(object, path, field.name, field.into));
+    return {};
+}
+
+Object write_fields(std::span<const FieldWriter> fields) {
+    Object object;
+    object.reserve(fields.size());
+    for (const FieldWriter& field : fields) object[field.name] = field.write(field.from);
+    return object;
+}
+
 Error missing_field(const std::string& path) {
     return invalid(path + " is missing");
 }

@@ -3,14 +3,14 @@
 namespace {
 struct Inner {
     std::vector<std::string> labels;
-    static constexpr std::tuple fields{hone::Field{"labels", &Inner::labels, ""}};
+    static constexpr Pack fields{hone::Field{"labels", &Inner::labels, ""}};
 };
 struct Outer {
     std::string name;
     std::optional<hone::Time> when;
     std::vector<Inner> parts;
-    static constexpr std::tuple fields{hone::Field{"name", &Outer::name, ""}, hone::Field{"when", &Outer::when, ""},
-                                       hone::Field{"parts", &Outer::parts, ""}};
+    static constexpr Pack fields{hone::Field{"name", &Outer::name, ""}, hone::Field{"when", &Outer::when, ""},
+                                 hone::Field{"parts", &Outer::parts, ""}};
 };
 } // namespace
 

@@ -19,6 +19,7 @@
 #include <boost/json/value.hpp>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,20 +104,34 @@ Result<> read_field(const Object& object, const std::string& path, std::string_v
     return {};
 }
 
+// A field without its type, so that the loops over the fields of a struct are compiled once and not for each struct.
+struct FieldReader {
+    std::string_view name;
+    void* into;
+    Result<> (*read)(const Object& object, const std::string& path, std::string_view name, void* into);
+};
+Result<> read_fields(const Object& object, const std::string& path, std::span<const FieldReader> fields);
+struct FieldWriter {
+    std::string_view name;
+    const void* from;
+    Value (*write)(const void* from);
+};
+Object write_fields(std::span<const FieldWriter> fields);
+
+template <class T>
+Result<> read_member(const Object& object, const std::string& path, std::string_view name, void* into) {
+    return read_field(object, path, name, *static_cast<T*>(into));
+}
+
 template <class T>
 Result<T> read_object(const Value& value, const std::string& path) {
     if (!value.is_object()) return mistyped(path, "an object");
-    const Object& object = value.get_object();
     T made{};
-    Result<> outcome;
-    std::apply(
-        [&](const auto&... field) {
-            for (const auto& entry : object)
-                if (outcome.ok() && !((std::string_view(entry.key()) == field.name) || ...))
-                    outcome = unknown_field(path, std::string_view(entry.key()));
-            ((outcome.ok() ? void(outcome = read_field(object, path, field.name, made.*field.member)) : void()), ...);
-        },
-        T::fields);
+    auto outcome = T::fields.apply([&]<class... Owners, class... Members>(const Field<Owners, Members>&... field) {
+        const std::array<FieldReader, sizeof...(Members)> fields{
+            FieldReader{field.name, &(made.*field.member), &read_member<Members>}...};
+        return read_fields(value.get_object(), path, fields);
+    });
     if (!outcome.ok()) return std::move(outcome).error();
     return made;
 }
@@ -175,10 +190,13 @@ Result<T> read_value(const Value& value, const std::string& path) {
         }
         return map;
     } else {
-        static_assert(HasFields<T>, "declare `static constexpr std::tuple fields` for this type");
+        static_assert(HasFields<T>, "declare `static constexpr Pack fields` for this type");
         return read_object<T>(value, path);
     }
 }
+
+template <class T>
+Value write_member(const void* from);
 
 } // namespace detail
 
@@ -212,12 +230,18 @@ Value to_value(const T& from) {
         for (const auto& [key, item] : from) object[key] = to_value(item);
         return object;
     } else {
-        static_assert(HasFields<T>, "declare `static constexpr std::tuple fields` for this type");
-        Object object;
-        std::apply([&](const auto&... field) { ((object[field.name] = to_value(from.*field.member)), ...); },
-                   T::fields);
-        return object;
+        static_assert(HasFields<T>, "declare `static constexpr Pack fields` for this type");
+        return T::fields.apply([&]<class... Owners, class... Members>(const Field<Owners, Members>&... field) {
+            const std::array<detail::FieldWriter, sizeof...(Members)> fields{
+                detail::FieldWriter{field.name, &(from.*field.member), &detail::write_member<Members>}...};
+            return detail::write_fields(fields);
+        });
     }
+}
+
+template <class T>
+Value detail::write_member(const void* from) {
+    return to_value(*static_cast<const T*>(from));
 }
 
 template <class T>

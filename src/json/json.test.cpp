@@ -15,11 +15,11 @@ struct RunTag {
 };
 struct Part {
     std::vector<std::string> labels;
-    static constexpr std::tuple fields{Field{"labels", &Part::labels, "Words."}};
+    static constexpr Pack fields{Field{"labels", &Part::labels, "Words."}};
 };
 struct Change {
     std::optional<std::optional<int64_t>> days;
-    static constexpr std::tuple fields{Field{"days", &Change::days, ""}};
+    static constexpr Pack fields{Field{"days", &Change::days, ""}};
 };
 struct Thing {
     std::string name;
@@ -30,7 +30,7 @@ struct Thing {
     Id<RunTag> run;
     std::vector<Part> parts;
     std::map<std::string, double> weights;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Thing::name, "What it is called."},
         Field{"count", &Thing::count, ""},
         Field{"loud", &Thing::loud, ""},

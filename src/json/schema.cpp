@@ -35,7 +35,72 @@ std::string type_text(const Schemas& schemas, const Value& schema) {
     return std::string(name);
 }
 
+Value reference(const Schemas& schemas, const std::string& name) {
+    return Object{{"$ref", schemas.reference_prefix + name}};
+}
+
 } // namespace
+
+namespace detail {
+
+// "… [with T = hone::run::StartRun; …]" or "[T = hone::run::StartRun]".
+std::string name_in(std::string_view function) {
+    function.remove_prefix(function.find("T = ") + 4);
+    function = function.substr(0, function.find_first_of(";]"));
+    const size_t colons = function.rfind("::");
+    return std::string(colons == std::string_view::npos ? function : function.substr(colons + 2));
+}
+
+Value typed(std::string_view type, std::string_view format) {
+    Object made{{"type", type}};
+    if (!format.empty()) made["format"] = format;
+    return made;
+}
+
+Value identifier(std::string_view kind) {
+    return Object{{"type", "string"}, {"pattern", "^" + std::string(kind) + "_[0-9A-HJKMNP-TV-Z]{26}$"}};
+}
+
+Value optional(Value schema) {
+    Array choices;
+    choices.push_back(std::move(schema));
+    choices.push_back(typed("null"));
+    return Object{{"anyOf", std::move(choices)}};
+}
+
+Value list(Value items) {
+    return Object{{"type", "array"}, {"items", std::move(items)}};
+}
+
+Value map(Value values) {
+    return Object{{"type", "object"}, {"additionalProperties", std::move(values)}};
+}
+
+Value named_choice(Schemas& schemas, std::string name, std::span<const std::string_view> choices) {
+    if (!schemas.named.contains(name))
+        schemas.named[name] = Object{{"type", "string"}, {"enum", Array(choices.begin(), choices.end())}};
+    return reference(schemas, name);
+}
+
+Value named_struct(Schemas& schemas, std::string name, std::span<const DescribedField> fields, bool takes_others) {
+    if (schemas.named.contains(name)) return reference(schemas, name);
+    schemas.named[name] = nullptr; // a struct may contain itself
+    Object properties;
+    Array required;
+    for (const DescribedField& field : fields) {
+        Value type = field.schema(schemas);
+        if (!field.doc.empty() && type.is_object() && !type.get_object().contains("$ref"))
+            type.get_object()["description"] = field.doc;
+        if (field.is_required) required.push_back(Value(field.name));
+        properties[field.name] = std::move(type);
+    }
+    Object made{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", takes_others}};
+    if (!required.empty()) made["required"] = std::move(required);
+    schemas.named[name] = std::move(made);
+    return reference(schemas, name);
+}
+
+} // namespace detail
 
 std::string typescript(const Schemas& schemas, Direction direction) {
     std::string out;

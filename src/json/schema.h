@@ -4,20 +4,23 @@
 
 #include "json/json.h"
 
+#include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace hone::json {
+
+namespace detail {
+std::string name_in(std::string_view function); // that of T, from __PRETTY_FUNCTION__ of a template
+} // namespace detail
 
 // "StartRun" for hone::run::StartRun.
 template <class T>
 std::string name_of_type() {
-    std::string_view name = __PRETTY_FUNCTION__; // "… [with T = hone::run::StartRun; …]" or "[T = hone::run::StartRun]"
-    name.remove_prefix(name.find("T = ") + 4);
-    name = name.substr(0, name.find_first_of(";]"));
-    const size_t colons = name.rfind("::");
-    return std::string(colons == std::string_view::npos ? name : name.substr(colons + 2));
+    return detail::name_in(__PRETTY_FUNCTION__);
 }
 
 // A struct that takes objects with further fields, which its reader leaves out first.
@@ -37,29 +40,39 @@ Value schema_of(Schemas& schemas);
 
 namespace detail {
 
+// A table for each struct and one function that reads it: code for each field of each struct would be a twentieth of
+// the server.
+struct DescribedField {
+    std::string_view name;
+    std::string_view doc;
+    Value (*schema)(Schemas&);
+    bool is_required;
+};
+Value typed(std::string_view type, std::string_view format = "");
+Value identifier(std::string_view kind);
+Value optional(Value schema);
+Value list(Value items);
+Value map(Value values);
+Value named_choice(Schemas& schemas, std::string name, std::span<const std::string_view> choices);
+Value named_struct(Schemas& schemas, std::string name, std::span<const DescribedField> fields, bool takes_others);
+
 template <class T>
-void describe(Schemas& schemas) {
-    const std::string name = name_of_type<T>();
-    if (schemas.named.contains(name)) return;
-    schemas.named[name] = nullptr; // a struct may contain itself
-    Object properties;
-    Array required;
-    std::apply(
-        [&]<class... Fields>(const Fields&... field) {
-            [[maybe_unused]] const auto add = [&]<class Owner, class Member>(const Field<Owner, Member>& each) {
-                Value type = schema_of<Member>(schemas);
-                if (!each.doc.empty() && type.is_object() && !type.get_object().contains("$ref"))
-                    type.get_object()["description"] = each.doc;
-                if constexpr (!IsOptional<Member>::value && !IsDefaulted<Member>::value)
-                    required.push_back(Value(each.name));
-                properties[each.name] = std::move(type);
-            };
-            (add(field), ...);
-        },
-        T::fields);
-    Object made{{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", IgnoresUnknown<T>}};
-    if (!required.empty()) made["required"] = std::move(required);
-    schemas.named[name] = std::move(made);
+Value describe(Schemas& schemas) {
+    static constexpr auto fields =
+        T::fields.apply([]<class... Owners, class... Members>(const Field<Owners, Members>&... field) {
+            return std::array<DescribedField, sizeof...(Members)>{
+                DescribedField{field.name, field.doc, &schema_of<Members>,
+                               !IsOptional<Members>::value && !IsDefaulted<Members>::value}...};
+        });
+    return named_struct(schemas, name_of_type<T>(), fields, IgnoresUnknown<T>);
+}
+
+template <class T>
+Value describe_choice(Schemas& schemas) {
+    static constexpr auto names =
+        std::apply([](const auto&... entry) { return std::array<std::string_view, sizeof...(entry)>{entry.name...}; },
+                   enum_names(T{}));
+    return named_choice(schemas, name_of_type<T>(), names);
 }
 
 } // namespace detail
@@ -70,40 +83,30 @@ Value schema_of(Schemas& schemas) {
     if constexpr (std::same_as<T, Value>) {
         return Object{};
     } else if constexpr (std::same_as<T, bool>) {
-        return Object{{"type", "boolean"}};
+        return typed("boolean");
     } else if constexpr (std::is_integral_v<T>) {
-        return Object{{"type", "integer"}, {"format", "int64"}};
+        return typed("integer", "int64");
     } else if constexpr (std::same_as<T, double>) {
-        return Object{{"type", "number"}};
+        return typed("number");
     } else if constexpr (std::same_as<T, std::string>) {
-        return Object{{"type", "string"}};
+        return typed("string");
     } else if constexpr (std::same_as<T, Time>) {
-        return Object{{"type", "string"}, {"format", "date-time"}};
+        return typed("string", "date-time");
     } else if constexpr (IsId<T>::value) {
-        return Object{{"type", "string"}, {"pattern", "^" + std::string(T::tag::kind) + "_[0-9A-HJKMNP-TV-Z]{26}$"}};
+        return identifier(T::tag::kind);
     } else if constexpr (HasEnumNames<T>) {
-        const std::string name = name_of_type<T>();
-        if (!schemas.named.contains(name)) {
-            Array names;
-            for (const auto& entry : enum_names(T{})) names.push_back(Value(entry.name));
-            schemas.named[name] = Object{{"type", "string"}, {"enum", std::move(names)}};
-        }
-        return Object{{"$ref", schemas.reference_prefix + name}};
+        return describe_choice<T>(schemas);
     } else if constexpr (IsOptional<T>::value) {
         if constexpr (IsOptional<typename T::value_type>::value) return schema_of<typename T::value_type>(schemas);
-        Array choices;
-        choices.push_back(schema_of<typename T::value_type>(schemas));
-        choices.push_back(Object{{"type", "null"}});
-        return Object{{"anyOf", std::move(choices)}};
+        return optional(schema_of<typename T::value_type>(schemas));
     } else if constexpr (IsDefaulted<T>::value) {
         return schema_of<decltype(T::value)>(schemas);
     } else if constexpr (IsVector<T>::value) {
-        return Object{{"type", "array"}, {"items", schema_of<typename T::value_type>(schemas)}};
+        return list(schema_of<typename T::value_type>(schemas));
     } else if constexpr (IsMap<T>::value) {
-        return Object{{"type", "object"}, {"additionalProperties", schema_of<typename T::mapped_type>(schemas)}};
+        return map(schema_of<typename T::mapped_type>(schemas));
     } else {
-        describe<T>(schemas);
-        return Object{{"$ref", schemas.reference_prefix + name_of_type<T>()}};
+        return describe<T>(schemas);
     }
 }
 

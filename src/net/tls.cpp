@@ -197,9 +197,26 @@ public:
         const int loaded = ca_file.empty() ? SSL_CTX_set_default_verify_paths(m_context.get())
                                            : SSL_CTX_load_verify_locations(m_context.get(), ca_file.c_str(), nullptr);
         if (loaded != 1) return invalid("cannot use certificate authorities " + ca_file + ": " + take_errors());
-        SSL_CTX_set_verify(m_context.get(), SSL_VERIFY_PEER, nullptr);
-        SSL_CTX_set_alpn_protos(m_context.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
-                                static_cast<unsigned>(protocol.size()));
+        verify_peers();
+        return {};
+    }
+
+    Result<> be_client_of(const std::string& authorities) {
+        if (authorities.empty()) return be_client("");
+        ERR_clear_error();
+        const std::unique_ptr<BIO, FreeBio> text(
+            BIO_new_mem_buf(authorities.data(), static_cast<int>(authorities.size())));
+        X509_STORE* store = SSL_CTX_get_cert_store(m_context.get());
+        bool first = true;
+        while (X509* certificate = PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)) {
+            const int added = X509_STORE_add_cert(store, certificate);
+            X509_free(certificate);
+            if (added != 1) return invalid("cannot use the certificate authority: " + take_errors());
+            first = false;
+        }
+        if (first) return invalid("the certificate authority has no certificate in PEM form");
+        ERR_clear_error();
+        verify_peers();
         return {};
     }
 
@@ -236,6 +253,12 @@ public:
     }
 
 private:
+    void verify_peers() {
+        SSL_CTX_set_verify(m_context.get(), SSL_VERIFY_PEER, nullptr);
+        SSL_CTX_set_alpn_protos(m_context.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
+                                static_cast<unsigned>(protocol.size()));
+    }
+
     Result<std::unique_ptr<SSL, FreeSession>> make(int descriptor) const {
         static const BioMethod method; // OpenSSL wants one per process
         ERR_clear_error();
@@ -276,6 +299,14 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::for_server_text(const std:
     auto context = std::make_shared<Context>(TLS_server_method());
     TRY(context->use_certificate_text(certificates, key));
     context->be_server();
+    return std::shared_ptr<const TlsContext>(std::move(context));
+}
+
+Result<std::shared_ptr<const TlsContext>>
+TlsContext::for_client_text(const std::string& authorities, const std::string& certificates, const std::string& key) {
+    auto context = std::make_shared<Context>(TLS_client_method());
+    TRY(context->be_client_of(authorities));
+    if (!certificates.empty()) TRY(context->use_certificate_text(certificates, key));
     return std::shared_ptr<const TlsContext>(std::move(context));
 }
 

@@ -40,6 +40,9 @@ public:
     // The same from PEM text: the certificate with its chain, and its key.
     static Result<std::shared_ptr<const TlsContext>> for_server_text(const std::string& certificates,
                                                                      const std::string& key);
+    // From PEM text: only these authorities are trusted, or the system's store when there are none; the rest as above.
+    static Result<std::shared_ptr<const TlsContext>>
+    for_client_text(const std::string& authorities, const std::string& certificates, const std::string& key);
     // Trusts the system's store and, unless empty, the authorities of a file as well.
     static Result<std::shared_ptr<const TlsContext>> for_client_with_system_store(const std::string& extra_ca_file);
     virtual ~TlsContext() = default;

@@ -43,7 +43,7 @@ struct Rotation {
     std::string master_key; // id of the current master key
     int64_t data_keys = 0;  // encrypted again, or created
     int64_t secrets = 0;    // encrypted again
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"what", &Rotation::what, "master or data."},
         Field{"master_key", &Rotation::master_key, "Id of the current master key."},
         Field{"data_keys", &Rotation::data_keys,
@@ -58,7 +58,7 @@ struct EncryptionState {
     int64_t data_keys = 0;
     int64_t secrets = 0;
     std::optional<Time> oldest_data_key_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"master_key", &EncryptionState::master_key, "Id of the master key; it does not reveal the key."},
         Field{"source", &EncryptionState::source, "Source of the master key: file, environment or command."},
         Field{"data_keys", &EncryptionState::data_keys,

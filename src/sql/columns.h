@@ -1,7 +1,7 @@
-// The columns of a table, declared once as a tuple beside the code that owns the table. The list gives the text of a
+// The columns of a table, declared once as a list beside the code that owns the table. The list gives the text of a
 // SELECT or INSERT and reads and writes rows in the same order, so no code counts positions:
 //
-//     constexpr std::tuple share_columns{Column{"skill_id", &Share::skill}, Column{"created_at", &Share::created_at}};
+//     constexpr Pack share_columns{Column{"skill_id", &Share::skill}, Column{"created_at", &Share::created_at}};
 //     const auto rows = TRY(database.query("SELECT " + names(share_columns) + " FROM skill_shares WHERE …"));
 //     const Share share = read<Share>(share_columns, rows.front());
 //
@@ -13,7 +13,6 @@
 #include "sql/value.h"
 
 #include <functional>
-#include <tuple>
 #include <utility>
 
 namespace hone::sql {
@@ -76,19 +75,19 @@ std::vector<Value> to_values(const Items& items) {
 }
 
 template <class... Columns>
-constexpr size_t width(const std::tuple<Columns...>&) {
+constexpr size_t width(const Pack<Columns...>&) {
     return sizeof...(Columns);
 }
 
 // "a.id, a.name" for the table "a."
 template <class... Columns>
-std::string names(const std::tuple<Columns...>& columns, std::string_view table = {}) {
+std::string names(const Pack<Columns...>& columns, std::string_view table = {}) {
     std::string list;
     const auto add = [&](std::string_view name) {
         if (!list.empty()) list += ", ";
         list.append(table).append(name);
     };
-    std::apply([&](const auto&... column) { (add(column.name), ...); }, columns);
+    columns.apply([&](const auto&... column) { (add(column.name), ...); });
     return list;
 }
 
@@ -183,7 +182,7 @@ Value write_one(const Column<Place, Fallback>& column, const Record& record) {
 // The record of a row whose columns begin at `first`. Returns a Result<Record> when a Converted column can fail, else
 // a Record.
 template <class Record, class... Columns>
-auto read(const std::tuple<Columns...>& columns, const Row& row, size_t first = 0) {
+auto read(const Pack<Columns...>& columns, const Row& row, size_t first = 0) {
     constexpr bool may_fail = (columns_detail::may_fail<Record, decltype(Columns::place)>() || ...);
     Record record;
     size_t at = first;
@@ -192,7 +191,7 @@ auto read(const std::tuple<Columns...>& columns, const Row& row, size_t first = 
         if (outcome.ok()) outcome = columns_detail::read_one(column, row, at, record);
         ++at;
     };
-    std::apply([&](const auto&... column) { (one(column), ...); }, columns);
+    columns.apply([&](const auto&... column) { (one(column), ...); });
     if constexpr (may_fail) {
         if (!outcome.ok()) return Result<Record>(std::move(outcome).error());
         return Result<Record>(std::move(record));
@@ -203,10 +202,9 @@ auto read(const std::tuple<Columns...>& columns, const Row& row, size_t first = 
 
 // The values of a record in the order of its columns, for INSERT.
 template <class Record, class... Columns>
-std::vector<Value> values(const std::tuple<Columns...>& columns, const Record& record) {
-    return std::apply(
-        [&](const auto&... column) { return std::vector<Value>{columns_detail::write_one(column, record)...}; },
-        columns);
+std::vector<Value> values(const Pack<Columns...>& columns, const Record& record) {
+    return columns.apply(
+        [&](const auto&... column) { return std::vector<Value>{columns_detail::write_one(column, record)...}; });
 }
 
 } // namespace hone::sql

@@ -30,7 +30,7 @@ struct Pet {
     std::vector<std::string> tags;
 };
 
-constexpr std::tuple pet_columns{
+constexpr Pack pet_columns{
     Column{"id", &Pet::id},
     Column{"name", &Pet::name},
     Column{"born", &Pet::born},
@@ -88,14 +88,14 @@ TEST_CASE("an unknown name of an enum becomes the fallback, and a column that ca
     REQUIRE(!failed.ok());
     CHECK(failed.error().message == "no tags");
 
-    constexpr std::tuple few{Column{"mood", &Pet::mood, Mood::unknown}, Column{"mood_before", &Pet::mood_before}};
+    constexpr Pack few{Column{"mood", &Pet::mood, Mood::unknown}, Column{"mood_before", &Pet::mood_before}};
     const Pet pet = read<Pet>(few, rows.front(), 5);
     CHECK(pet.mood == Mood::unknown);
     CHECK(!pet.mood_before);
 }
 
 TEST_CASE("names carry their table and marks count") {
-    constexpr std::tuple two{Column{"id", &Pet::id}, Column{"name", &Pet::name}};
+    constexpr Pack two{Column{"id", &Pet::id}, Column{"name", &Pet::name}};
     CHECK(names(two) == "id, name");
     CHECK(names(two, "a.") == "a.id, a.name");
     CHECK(marks(0).empty());

@@ -96,6 +96,18 @@ Result<int64_t> migrate(Database& database, const Clock& clock, std::span<const 
     }
 }
 
+Result<std::vector<Migration>> pending_migrations(Database& database, std::span<const Migration> migrations) {
+    TRY(create_version_table(database));
+    const int64_t version = TRY(database.read(
+        [&](Transaction& transaction) -> Result<int64_t> { return check_applied(transaction, migrations); }));
+    return std::vector<Migration>(migrations.begin() + version, migrations.end());
+}
+
+Result<std::vector<Migration>> pending_migrations(Database& database) {
+    const auto migrations = embedded_migrations();
+    return pending_migrations(database, migrations);
+}
+
 Result<int64_t> migrate(Database& database, const Clock& clock) {
     const auto migrations = embedded_migrations();
     return migrate(database, clock, migrations);

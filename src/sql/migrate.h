@@ -11,6 +11,9 @@ struct Migration {
     int64_t version = 0; // 1, 2, 3 … without gaps
     std::string name;
     std::string sql;
+    // The first line is `-- contract`: it removes or renames what the programs before it use. Others only add, so that
+    // servers of the version before continue to work beside newer ones.
+    bool is_contract() const { return sql.starts_with("-- contract"); }
 };
 
 // What this build carries, in order.
@@ -20,5 +23,8 @@ std::vector<Migration> embedded_migrations();
 // one whose applied migrations differ from ours.
 Result<int64_t> migrate(Database& database, const Clock& clock, std::span<const Migration> migrations);
 Result<int64_t> migrate(Database& database, const Clock& clock);
+// What `migrate` would apply; of an empty database everything. The same refusals.
+Result<std::vector<Migration>> pending_migrations(Database& database, std::span<const Migration> migrations);
+Result<std::vector<Migration>> pending_migrations(Database& database);
 
 } // namespace hone::sql

@@ -92,6 +92,27 @@ TEST_CASE("the migrations of this build lead from every earlier version to the n
     migrate_from_every_version(embedded_migrations(), Fixtures::use);
 }
 
+TEST_CASE("what is pending is known before it is applied, and whether older programs survive it") {
+    std::vector<Migration> five = four;
+    five.push_back({5, "no pets", "-- contract: version 0.2 does not read them\nDROP TABLE pet;"});
+    const SystemClock clock;
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        CHECK(pending_migrations(fresh.database(), five).value().size() == 5);
+        REQUIRE(migrate(fresh.database(), clock, first(five, 3)).ok());
+        const auto pending = pending_migrations(fresh.database(), five).value();
+        REQUIRE(pending.size() == 2);
+        CHECK_FALSE(pending[0].is_contract());
+        CHECK(pending[1].is_contract());
+        REQUIRE(migrate(fresh.database(), clock, five).ok());
+        CHECK(pending_migrations(fresh.database(), five).value().empty());
+        CHECK(pending_migrations(fresh.database(), first(five, 4)).error().code == Code::conflict);
+    }
+    for (const Migration& migration : embedded_migrations())
+        if (migration.version <= 44) CHECK_FALSE(migration.is_contract());
+}
+
 TEST_CASE("a longer list of migrations leads from every version to the newest") {
     migrate_from_every_version(four, Fixtures::none);
 }

@@ -247,6 +247,7 @@ private:
     }
 
     Result<std::shared_ptr<const TlsContext>> tls_context() {
+        if (m_options.tls) return m_options.tls;
         const Lock lock(m_mutex);
         if (!m_tls)
             m_tls = TRY(TlsContext::for_client(m_options.ca_file, m_options.certificate_file, m_options.key_file));

@@ -17,6 +17,8 @@
 
 namespace hone::net {
 
+class TlsContext; // tls.h
+
 // Ends a request from another thread. Reusable by several requests; once cancelled it stays so.
 class Cancel {
 public:
@@ -37,6 +39,7 @@ struct ClientOptions {
     std::string ca_file;               // PEM; empty: the system's store
     std::string certificate_file;      // client certificate, optional
     std::string key_file;
+    std::shared_ptr<const TlsContext> tls;    // instead of the three files
     Duration connect_timeout{10'000'000'000}; // resolve is not counted, TLS handshake is
     Duration idle_timeout{60'000'000'000};    // without any byte moving
     size_t idle_connections = 8;              // kept for reuse

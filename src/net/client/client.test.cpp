@@ -425,6 +425,32 @@ TEST_CASE("TLS: the right certificate is accepted, wrong ones are refused with t
     CHECK(client.send(wrong_name).error().message.find("mismatch") != std::string::npos);
 }
 
+TEST_CASE("TLS: authorities as text are the only ones that are trusted") {
+    TestAuthority authority, other;
+    LambdaHandler handler;
+    handler.on_handle = [](Request&&) { return text_response(200, "secure"); };
+    ServerOptions options = test_options();
+    options.listen.clear();
+    const CertificateFiles files = authority.issue("good", "DNS:localhost,IP:127.0.0.1");
+    options.listen.push_back({"127.0.0.1:0", files.certificate, files.key});
+    auto server = start_server(handler, options);
+    const auto body_with = [&](const std::string& authorities) {
+        ClientOptions trusting;
+        trusting.tls = TlsContext::for_client_text(authorities, "", "").value();
+        HttpClient client(trusting);
+        const auto response = client.send(get("https://" + server->addresses()[0]));
+        return response.ok() ? response.value().body : std::string(code_name(response.error().code));
+    };
+    const std::string right = read_file(authority.ca_file()).value();
+    const std::string wrong = read_file(other.ca_file()).value();
+    CHECK(body_with(right) == "secure");
+    CHECK(body_with(right + wrong) == "secure");
+    CHECK(body_with(wrong) == "unavailable");
+    CHECK(body_with("") == "unavailable"); // the system's store
+    CHECK(TlsContext::for_client_text("no certificate", "", "").error().code == Code::invalid);
+    CHECK(TlsContext::for_client_text(right, right, "no key").error().code == Code::invalid);
+}
+
 TEST_CASE("TLS: plain HTTP on a TLS port, TLS on a plain port, garbage and stalled handshakes end") {
     TestAuthority authority;
     LambdaHandler handler;

@@ -34,6 +34,9 @@ public:
     std::string& input() { return m_input; }
     // A response has begun while we were still sending.
     bool has_early_response() const;
+    // The connection without time limits, for a protocol that sends in both directions at any time. What was received
+    // and not used is in input().
+    Socket release() { return std::move(m_socket); }
     // Nothing has come and the other side has not hung up: fit for another request.
     bool is_quiet();
 

@@ -87,7 +87,8 @@ std::string brotli(std::string_view bytes) {
 
 Result<std::string> gunzip(std::string_view bytes, size_t limit) {
     z_stream stream{};
-    CHECK_OR_ABORT(inflateInit2(&stream, gzip_window) == Z_OK);
+    constexpr int gzip_or_zlib = MAX_WBITS + 32;
+    CHECK_OR_ABORT(inflateInit2(&stream, gzip_or_zlib) == Z_OK);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream.avail_in = static_cast<uInt>(bytes.size());
     std::string out;
@@ -107,7 +108,7 @@ Result<std::string> gunzip(std::string_view bytes, size_t limit) {
             state = Z_OK; // members may follow
     }
     inflateEnd(&stream);
-    if (state != Z_STREAM_END) return invalid("the gzip content is damaged");
+    if (state != Z_STREAM_END) return invalid("the compressed content is damaged");
     return out;
 }
 
