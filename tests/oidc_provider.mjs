@@ -19,6 +19,7 @@ const provider = new Provider(issuer, {
       client_secret: "a secret: 100% + more",
       redirect_uris: [`${hone}/v1/login/real/callback`],
       post_logout_redirect_uris: [`${hone}/login`],
+      backchannel_logout_uri: `${hone}/v1/login/real/logout`,
     },
   ],
   jwks: { keys: [{ ...createPrivateKey(key.pem).export({ format: "jwk" }), kid: key.kid, use: "sig", alg: "RS256" }] },
@@ -26,7 +27,9 @@ const provider = new Provider(issuer, {
   scopes: ["openid", "email", "profile", "groups"],
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
   pkce: { required: () => true },
-  features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+  // Its own agent refuses loopback addresses; the tokens of back-channel logout go to one here.
+  fetch: (url, { dispatcher: _, ...options }) => fetch(url, options),
+  features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true }, backchannelLogout: { enabled: true } },
   interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
   findAccount: (_context, id) =>
     people()[id] && { accountId: id, claims: () => ({ sub: id, email_verified: true, ...people()[id] }) },

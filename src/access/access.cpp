@@ -1,5 +1,6 @@
 #include "access/access.h"
 
+#include "access/audit/seal.h"
 #include "access/names.h"
 
 namespace hone::access {
@@ -29,6 +30,17 @@ Result<std::optional<FirstStart>> Access::first_start(const std::optional<std::s
         !TRY(m_database.query("SELECT id FROM users LIMIT 1")).empty())
         return std::optional<FirstStart>();
     return made;
+}
+
+Result<> Access::note_version(const std::string& version) {
+    TRY(seal_audit_log(m_database));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const auto rows = TRY(transaction.query(
+            "SELECT target FROM audit_entries WHERE action = 'version_change' ORDER BY seq DESC LIMIT 1"));
+        const std::string before = rows.empty() ? "" : rows.front().text(0);
+        if (before == version) return {};
+        return audit.record(transaction, Caller::system(), {"version_change", {}, version, {{"from", before}}});
+    });
 }
 
 } // namespace hone::access

@@ -43,6 +43,9 @@ public:
     // Creates the space `default` and the user admin@localhost when there is no user yet; nothing otherwise.
     Result<std::optional<FirstStart>> first_start(const std::optional<std::string>& admin_password);
 
+    // Records in the audit log that another version serves now than before; nothing when it is the same one.
+    Result<> note_version(const std::string& version);
+
     const AuditLog audit;
     Users users;
     Spaces spaces;

@@ -1,14 +1,16 @@
-// Views of a project's lists under a name: filter, range, columns, as the query string of the page's
-// URL. All who see the project see them; one of each page may open by itself. Thread-safe.
+// Views of a project's pages under a name: filter, range, columns, as the query string of the page's URL; also the
+// charts of dashboards and SQL queries. All who see the project see them; one of each page may open by itself.
+// Thread-safe.
 #pragma once
 
 #include "access/projects.h"
 
 namespace hone::access {
 
-enum class ViewPage { traces, sessions };
+enum class ViewPage { traces, sessions, charts, queries };
 constexpr auto enum_names(ViewPage) {
-    return std::array{EnumName{ViewPage::traces, "traces"}, EnumName{ViewPage::sessions, "sessions"}};
+    return std::array{EnumName{ViewPage::traces, "traces"}, EnumName{ViewPage::sessions, "sessions"},
+                      EnumName{ViewPage::charts, "charts"}, EnumName{ViewPage::queries, "queries"}};
 }
 
 struct SavedView {
@@ -19,8 +21,9 @@ struct SavedView {
     std::string saved_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
-        Field{"page", &SavedView::page, "List that the view belongs to: traces or sessions."},
+    static constexpr Pack fields{
+        Field{"page", &SavedView::page,
+              "Page that the view belongs to: traces, sessions, charts (\"dashboard / title\") or queries (SQL)."},
         Field{"name", &SavedView::name, ""},
         Field{"query", &SavedView::query, "filter=…&range=…, as in the address of the page."},
         Field{"is_default", &SavedView::is_default, "Shown when the page is opened without a filter or range."},

@@ -43,6 +43,21 @@ TEST_CASE("a saved view is seen by all who see the project, and replaced under i
     });
 }
 
+TEST_CASE("charts of dashboards and SQL queries are views of pages of their own") {
+    for_each_world([](World& world) {
+        SavedViews& views = world.access.saved_views;
+        const ProjectId id = world.add_project(world.admin, world.space, "shop").id;
+        must(views.put(world.admin, id, view("Cost / by model", "metric=cost&by=model", false, ViewPage::charts)));
+        must(views.put(world.admin, id, view("Cost / by model", "sql=SELECT+1", false, ViewPage::queries)));
+        const auto seen = must(views.list(world.admin, id));
+        REQUIRE(seen.size() == 2);
+        CHECK(seen[0].page == ViewPage::charts);
+        CHECK(seen[1].page == ViewPage::queries);
+        CHECK(outcome(views.remove(world.admin, id, ViewPage::charts, "Cost / by model")) == "ok");
+        CHECK(must(views.list(world.admin, id)).front().query == "sql=SELECT+1");
+    });
+}
+
 TEST_CASE("each page of a project has at most one default view") {
     for_each_world([](World& world) {
         SavedViews& views = world.access.saved_views;

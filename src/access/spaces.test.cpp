@@ -156,7 +156,7 @@ TEST_CASE("a member of one space gets not_found for everything in another") {
             CHECK(outcome(projects.bindings(caller, project)) == "not_found");
             CHECK(outcome(projects.bind(caller, project, ada.user.text(), Role::viewer)) == "not_found");
             CHECK(outcome(projects.unbind(caller, project, bob.user.text())) == "not_found");
-            CHECK(outcome(keys.list(caller, theirs, true, {})) == "not_found");
+            CHECK(outcome(keys.list(caller, theirs, {.include_revoked = true}, {})) == "not_found");
             CHECK(outcome(keys.create(caller, theirs, {.name = "x"})) == "not_found");
             CHECK(outcome(keys.revoke(caller, key.id)) == "not_found");
             CHECK(outcome(keys.rotate(caller, key.id, {})) == "not_found");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "access/access.h"
+#include "access/audit/seal.h"
 #include "sql/testing.h"
 
 namespace hone::access::testing {
@@ -59,6 +60,7 @@ public:
 
     static std::string token_of(const Invite& invite) { return invite.path->substr(invite.path->rfind('/') + 1); }
     int64_t count(const std::string& from) {
+        if (from.starts_with("audit_entries")) must(seal_audit_log(database));
         const auto rows = must(database.query("SELECT COUNT(*) FROM " + from));
         return rows.front().integer(0);
     }
@@ -75,7 +77,7 @@ inline void empty_tables(sql::Database& database) {
     must(database.write([](sql::Transaction& transaction) -> Result<> {
         for (const char* table : {"bindings", "deleted_projects", "projects", "api_keys", "invites", "members",
                                   "custom_roles", "spaces", "login_sessions", "login_failures", "known_peers",
-                                  "password_resets", "users", "audit_entries", "audit_head"})
+                                  "password_resets", "users", "audit_entries", "audit_head", "audit_inbox"})
             TRY(transaction.execute("DELETE FROM " + std::string(table)));
         TRY(transaction.execute("INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '')"));
         return {};

@@ -15,7 +15,7 @@ struct User {
     bool disabled = false;
     Time created_at{};
     std::optional<Time> last_login_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &User::id, ""},
         Field{"email", &User::email, "Lower-case; used to log in."},
         Field{"name", &User::name, ""},
@@ -34,7 +34,7 @@ struct Space {
     std::optional<Role> role;
     std::vector<std::string> permissions;
     std::string custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Space::id, ""},
         Field{"name", &Space::name, ""},
         Field{"description", &Space::description, ""},
@@ -55,7 +55,7 @@ struct Member {
     Time created_at{};
     std::optional<Time> last_login_at;
     std::string custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"user_id", &Member::user_id, ""},
         Field{"email", &Member::email, ""},
         Field{"name", &Member::name, ""},
@@ -78,7 +78,7 @@ struct CustomRole {
     std::string created_by_name;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &CustomRole::id, ""},
         Field{"space_id", &CustomRole::space_id, ""},
         Field{"name", &CustomRole::name, ""},
@@ -109,7 +109,7 @@ struct Invite {
     InviteState state = InviteState::open;
     std::optional<std::string> path;
     std::string custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Invite::id, ""},
         Field{"space_id", &Invite::space_id, ""},
         Field{"email", &Invite::email, ""},
@@ -132,7 +132,7 @@ struct InviteInfo {
     Time expires_at{};
     bool user_exists = false;
     std::string custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"email", &InviteInfo::email, ""},
         Field{"role", &InviteInfo::role, ""},
         Field{"space_name", &InviteInfo::space_name, ""},
@@ -151,7 +151,7 @@ struct Project {
     bool restricted = false;
     std::optional<int64_t> retention_days;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Project::id, ""},
         Field{"name", &Project::name, ""},
         Field{"description", &Project::description, ""},
@@ -167,7 +167,7 @@ struct Binding {
     std::string name;
     Role role = Role::viewer;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"principal", &Binding::principal,
               "Id of a user or of a service key, or `signal`: the runs that Signal starts."},
         Field{"name", &Binding::name, ""},
@@ -202,7 +202,9 @@ struct Key {
     std::optional<Time> revoked_at;
     KeyState state = KeyState::active;
     std::optional<std::string> key;
-    static constexpr std::tuple fields{
+    std::string space_name;
+    std::string user_email;
+    static constexpr Pack fields{
         Field{"id", &Key::id, ""},
         Field{"name", &Key::name, ""},
         Field{"kind", &Key::kind, "personal: acts as its user; service: has a role of its own."},
@@ -218,6 +220,8 @@ struct Key {
         Field{"revoked_at", &Key::revoked_at, ""},
         Field{"state", &Key::state, ""},
         Field{"key", &Key::key, "The key itself; only in the response that creates it."},
+        Field{"space_name", &Key::space_name, "In lists; empty elsewhere."},
+        Field{"user_email", &Key::user_email, "Of the user of a personal key, in lists; empty elsewhere."},
     };
 };
 
@@ -232,7 +236,7 @@ struct LoginSession {
     UserId user_id;
     std::string email;
     bool current = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &LoginSession::id, ""},
         Field{"created_at", &LoginSession::created_at, ""},
         Field{"last_seen_at", &LoginSession::last_seen_at, "To within a minute."},
@@ -260,7 +264,7 @@ struct AuditEntry {
     std::string request_id;
     std::string prev_hash;
     std::string hash;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"seq", &AuditEntry::seq, "1, 2, 3 … without gaps over the whole installation."},
         Field{"time", &AuditEntry::time, ""},
         Field{"space_id", &AuditEntry::space_id, "null: an entry of the installation."},
@@ -283,7 +287,7 @@ struct AuditVerification {
     std::string head_hash;
     std::optional<int64_t> first_bad_seq;
     std::string message;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"ok", &AuditVerification::ok, "No entry is missing or changed."},
         Field{"entries", &AuditVerification::entries, "Entries checked."},
         Field{"head_hash", &AuditVerification::head_hash,

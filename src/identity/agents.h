@@ -26,7 +26,7 @@ struct AuthorizationRequest {
     json::Defaulted<std::string> scope;
     json::Defaulted<std::string> state;
     json::Defaulted<std::string> resource;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"client_id", &AuthorizationRequest::client_id, ""},
         Field{"redirect_uri", &AuthorizationRequest::redirect_uri, "One of the client's, exactly."},
         Field{"response_type", &AuthorizationRequest::response_type, "code"},
@@ -43,7 +43,7 @@ struct ConsentView {
     std::string client_name;
     std::string redirect_host;
     std::vector<std::string> scopes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"client_name", &ConsentView::client_name, "As the client calls itself, unchecked."},
         Field{"redirect_host", &ConsentView::redirect_host, "Where the browser goes afterwards."},
         Field{"scopes", &ConsentView::scopes, ""},
@@ -57,7 +57,7 @@ struct AgentGrant {
     std::vector<std::string> scopes;
     Time created_at{};
     std::optional<Time> refreshed_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &AgentGrant::id, ""},
         Field{"client_name", &AgentGrant::client_name, "As the client calls itself."},
         Field{"space_id", &AgentGrant::space_id, ""},

@@ -9,9 +9,10 @@ namespace hone::identity {
 namespace {
 
 constexpr size_t longest_subject = 255;
+constexpr std::string_view logout_event = "http://schemas.openid.net/event/backchannel-logout";
 
 Error wrong(std::string why) {
-    return unauthorized("the provider's ID token is not accepted: " + std::move(why));
+    return unauthorized("the provider's token is not accepted: " + std::move(why));
 }
 
 std::string claim_text(const json::Object& claims, std::string_view name) {
@@ -36,14 +37,14 @@ Result<> check_audience(const json::Object& claims, const std::string& client_id
     return {};
 }
 
-Result<> check_times(const json::Object& claims, Time now) {
+Result<> check_times(const json::Object& claims, Time now, bool needs_expiry) {
     const double current = static_cast<double>(to_ns(now)) / 1e9;
     const double skew = std::chrono::duration<double>(largest_skew).count();
     const double age = std::chrono::duration<double>(largest_age).count();
     const auto expires = claim_seconds(claims, "exp"), issued = claim_seconds(claims, "iat");
-    if (!expires) return wrong("exp is missing");
+    if (!expires && (needs_expiry || claims.contains("exp"))) return wrong("exp is missing");
     if (!issued) return wrong("iat is missing");
-    if (!(*expires > current - skew)) return wrong("it has expired (exp)");
+    if (expires && !(*expires > current - skew)) return wrong("it has expired (exp)");
     if (!(*issued < current + skew)) return wrong("it is from the future (iat); compare the clocks of both servers");
     if (!(*issued > current - age - skew)) return wrong("it was issued too long ago (iat)");
     if (claims.contains("nbf")) {
@@ -53,21 +54,39 @@ Result<> check_times(const json::Object& claims, Time now) {
     return {};
 }
 
+Result<std::string> subject_of(const json::Object& claims) {
+    std::string subject = claim_text(claims, "sub");
+    if (subject.empty() || subject.size() > longest_subject || !is_valid_utf8(subject)) return wrong("sub is missing");
+    return subject;
+}
+
 } // namespace
 
 Result<std::string> check_id_token(const SignedToken& token, const ExpectedToken& expected) {
     const json::Object& claims = token.claims;
     if (claim_text(claims, "iss") != expected.issuer) return wrong("it is from another issuer (iss)");
     TRY(check_audience(claims, expected.client_id));
-    TRY(check_times(claims, expected.now));
+    TRY(check_times(claims, expected.now, true));
     const std::string nonce = claim_text(claims, "nonce");
     if (nonce.empty() || !crypto::equal(nonce, expected.nonce)) return wrong("it is of another sign-in (nonce)");
     if (claims.contains("at_hash") &&
         claim_text(claims, "at_hash") != half_hash(token.algorithm, expected.access_token))
         return wrong("it does not belong to the access token (at_hash)");
-    std::string subject = claim_text(claims, "sub");
-    if (subject.empty() || subject.size() > longest_subject || !is_valid_utf8(subject)) return wrong("sub is missing");
-    return subject;
+    return subject_of(claims);
+}
+
+Result<std::string> check_logout_token(const SignedToken& token, const ExpectedToken& expected) {
+    const json::Object& claims = token.claims;
+    if (claim_text(claims, "iss") != expected.issuer) return wrong("it is from another issuer (iss)");
+    TRY(check_audience(claims, expected.client_id));
+    TRY(check_times(claims, expected.now, false)); // providers of the first drafts send no exp
+    if (claims.contains("nonce")) return wrong("a logout token has no nonce");
+    const json::Value* events = claims.if_contains("events");
+    const json::Value* event =
+        events != nullptr && events->is_object() ? events->get_object().if_contains(logout_event) : nullptr;
+    if (event == nullptr || !event->is_object()) return wrong("it is no logout token (events)");
+    if (claim_text(claims, "jti").empty()) return wrong("jti is missing");
+    return subject_of(claims);
 }
 
 const json::Value* find_claim(const json::Object& claims, std::string_view name) {

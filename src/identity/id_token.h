@@ -1,4 +1,5 @@
-// What an ID token must say (OpenID Connect Core 3.1.3.7), after its signature was verified. Pure; any thread.
+// What an ID token (OpenID Connect Core 3.1.3.7) and a logout token must say, after its signature was verified. Pure;
+// any thread.
 #pragma once
 
 #include "identity/jws.h"
@@ -20,6 +21,10 @@ constexpr Duration largest_age = std::chrono::minutes(15);
 
 // The subject. `unauthorized` names the claim that is wrong.
 Result<std::string> check_id_token(const SignedToken& token, const ExpectedToken& expected);
+
+// The same for a logout token (OpenID Connect Back-Channel Logout 2.6): the subject whose logins end. A second use of a
+// token has no effect that the first one did not have, so `jti` is not stored; a token without `sub` is refused.
+Result<std::string> check_logout_token(const SignedToken& token, const ExpectedToken& expected);
 
 // A claim by its name or, if there is none, by a path with dots: "realm_access.roles". Null when absent.
 const json::Value* find_claim(const json::Object& claims, std::string_view name);

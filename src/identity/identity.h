@@ -19,12 +19,14 @@ struct Identities {
                const IdentityOptions& options = {})
         : client(clock, options.outgoing),
           providers(database, clock, access, vault, client, options.public_url),
-          sign_on(database, clock, access, providers, client, options.public_url, options.lifetime),
+          groups(database, access, providers),
+          sign_on(database, clock, access, providers, groups, client, options.public_url, options.lifetime),
           second_factors(database, clock, access, vault),
           agents(database, clock, access, options.public_url) {}
 
     ProviderClient client;
     Providers providers;
+    Groups groups;
     SignOn sign_on;
     SecondFactors second_factors;
     Agents agents;

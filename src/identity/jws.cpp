@@ -191,7 +191,7 @@ Result<json::Object> json_part(std::string_view part) {
 
 } // namespace
 
-Result<SignedToken> parse_token(std::string_view text) {
+Result<SignedToken> parse_token(std::string_view text, std::string_view own_type) {
     if (text.size() > largest_token) return unauthorized("the token is too long");
     const auto parts = split(text, '.');
     if (parts.size() != 3) return unauthorized("the token is not a signed JSON Web Token");
@@ -203,8 +203,10 @@ Result<SignedToken> parse_token(std::string_view text) {
                             " is not accepted; accepted: RS256, PS256, ES256, EdDSA");
     // Nothing here understands a critical extension, so a token that has one must be refused (RFC 7515, 4.1.11).
     if (header.contains("crit")) return unauthorized("the token has a critical header that is not supported");
-    if (header.contains("typ") && !equals_ignoring_case(text_in(header, "typ"), "JWT"))
-        return unauthorized("the token is of another type than an ID token");
+    const std::string type = text_in(header, "typ");
+    if (header.contains("typ") && !equals_ignoring_case(type, "JWT") &&
+        (own_type.empty() || !equals_ignoring_case(type, own_type)))
+        return unauthorized("the token is of another type than an ID token or a logout token");
     SignedToken token;
     token.algorithm = *algorithm;
     token.key_id = text_in(header, "kid");

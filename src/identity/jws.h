@@ -23,8 +23,9 @@ struct SignedToken {
     std::string signed_part; // what the signature covers
     std::string signature;
 };
-// `unauthorized` for everything that is not a signed JSON Web Token with an algorithm of the list.
-Result<SignedToken> parse_token(std::string_view text);
+// `unauthorized` for everything that is not a signed JSON Web Token with an algorithm of the list. `own_type` is a type
+// that is accepted beside JWT.
+Result<SignedToken> parse_token(std::string_view text, std::string_view own_type = {});
 
 class PublicKey; // an OpenSSL key
 

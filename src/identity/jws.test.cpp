@@ -165,6 +165,42 @@ TEST_CASE("a token must be from this issuer, for this client, of now and of this
     }
 }
 
+TEST_CASE("a logout token has the event, a subject and no nonce; an ID token is none") {
+    const Time now = parse_time("2026-03-01T12:00:00Z").value();
+    const int64_t seconds = to_ns(now) / 1'000'000'000;
+    const ExpectedToken expected{"https://id.example.com", "hone", {}, {}, now};
+    const auto outcome = [&](const char* name, json::Value value, bool removed = false) {
+        SignedToken token;
+        token.claims = {
+            {"iss", "https://id.example.com"},
+            {"aud", "hone"},
+            {"sub", "1234"},
+            {"iat", seconds - 1},
+            {"exp", seconds + 60},
+            {"jti", "a"},
+            {"events", json::Object{{"http://schemas.openid.net/event/backchannel-logout", json::Object()}}}};
+        if (removed)
+            token.claims.erase(name);
+        else if (*name != '\0')
+            token.claims[name] = value;
+        const auto checked = check_logout_token(token, expected);
+        return checked.ok() ? checked.value() : checked.error().message;
+    };
+    CHECK(outcome("", nullptr) == "1234");
+    CHECK(outcome("exp", nullptr, true) == "1234");
+    CHECK(outcome("sid", "a session") == "1234");
+    for (const char* name : {"iss", "aud", "sub", "iat", "jti", "events"}) {
+        INFO(name);
+        CHECK(outcome(name, nullptr, true).find("not accepted") != std::string::npos);
+        CHECK(outcome(name, nullptr).find("not accepted") != std::string::npos);
+        CHECK(outcome(name, json::Object()).find("not accepted") != std::string::npos);
+    }
+    CHECK(outcome("nonce", "a").find("nonce") != std::string::npos);
+    CHECK(outcome("exp", seconds - 61).find("(exp)") != std::string::npos);
+    CHECK(outcome("exp", "soon").find("exp") != std::string::npos);
+    CHECK(outcome("iat", seconds - 3600).find("(iat)") != std::string::npos);
+}
+
 TEST_CASE("claims are found by their name, then by a path") {
     const json::Object claims{{"groups", json::Array{"a", 1, "b"}},
                               {"https://x.example/groups", "c"},

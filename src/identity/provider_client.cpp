@@ -208,10 +208,9 @@ Result<> ProviderClient::verify(const Metadata& metadata, const SignedToken& tok
     Verification outcome = identity::verify(token, TRY(fetch_keys(metadata.jwks_uri, false)));
     if (outcome == Verification::no_key) outcome = identity::verify(token, TRY(fetch_keys(metadata.jwks_uri, true)));
     if (outcome == Verification::valid) return {};
-    return unauthorized(
-        outcome == Verification::no_key
-            ? "the provider's ID token is not accepted: the provider has no key that could have signed it"
-            : "the provider's ID token is not accepted: its signature is wrong");
+    return unauthorized(outcome == Verification::no_key
+                            ? "the provider's token is not accepted: the provider has no key that could have signed it"
+                            : "the provider's token is not accepted: its signature is wrong");
 }
 
 Result<Tokens> ProviderClient::exchange(const Metadata& metadata, const Exchange& exchange) {

@@ -68,8 +68,8 @@ Result<> check_secret(const std::string& secret) {
 
 } // namespace
 
-std::string Providers::redirect_uri(const std::string& name) const {
-    return m_public_url.empty() ? "" : m_public_url + "/v1/login/" + name + "/callback";
+std::string Providers::own_address(const std::string& name, std::string_view what) const {
+    return m_public_url.empty() ? "" : m_public_url + "/v1/login/" + name + "/" + std::string(what);
 }
 
 Provider Providers::provider_of(const sql::Row& row) const {
@@ -87,7 +87,8 @@ Provider Providers::provider_of(const sql::Row& row) const {
     made.created_by = row.text(10);
     made.created_at = row.time(11);
     made.updated_at = row.time(12);
-    made.redirect_uri = redirect_uri(made.name);
+    made.redirect_uri = own_address(made.name, "callback");
+    made.logout_uri = own_address(made.name, "logout");
     return made;
 }
 
@@ -114,6 +115,13 @@ Result<access::Page<Provider>> Providers::list(const access::Caller& caller, con
 Result<Provider> Providers::find(const access::Caller& caller, const std::string& name) const {
     TRY(caller.require(access::Permission::user_manage));
     return read(name);
+}
+
+Result<std::vector<Provider>> Providers::all() const {
+    std::vector<Provider> all;
+    for (const auto& row : TRY(m_database.query(std::string(select_provider) + " ORDER BY name")))
+        all.push_back(provider_of(row));
+    return all;
 }
 
 Result<std::vector<Provider>> Providers::enabled() const {
@@ -263,6 +271,7 @@ Result<> Providers::remove(const access::Caller& caller, const std::string& name
         TRY(m_vault.forget(transaction, vault_owner(name)));
         TRY(transaction.execute("DELETE FROM identity_providers WHERE name = ?", name));
         TRY(transaction.execute("DELETE FROM sign_ons WHERE provider = ?", name));
+        TRY(transaction.execute("DELETE FROM identity_groups WHERE provider = ?", name));
         TRY(transaction.execute("DELETE FROM identities WHERE issuer = ? AND NOT EXISTS (SELECT 1 FROM "
                                 "identity_providers WHERE issuer = ?)",
                                 before.issuer, before.issuer));

@@ -13,7 +13,7 @@ struct GroupMapping {
     std::string group;
     std::string space;
     access::Role role = access::Role::viewer;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"group", &GroupMapping::group, "Value of the groups claim; `*` stands for everyone."},
         Field{"space", &GroupMapping::space, "Id or name of a space; stored as its id."},
         Field{"role", &GroupMapping::role, "The highest role counts if several groups match."},
@@ -34,10 +34,11 @@ struct Provider {
     bool link_by_email = false;
     bool enabled = true;
     std::string redirect_uri;
+    std::string logout_uri;
     std::string created_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Provider::name, "Part of the redirect address; cannot be changed."},
         Field{"title", &Provider::title, "Text of the button on the login page."},
         Field{"issuer", &Provider::issuer, "Address of the provider, exactly as its metadata states it."},
@@ -53,6 +54,8 @@ struct Provider {
         Field{"enabled", &Provider::enabled, "false: signing in through it is refused."},
         Field{"redirect_uri", &Provider::redirect_uri,
               "Address to register at the provider; empty if public_url is not set."},
+        Field{"logout_uri", &Provider::logout_uri,
+              "Address of back-channel logout, to register at a provider that supports it."},
         Field{"created_by", &Provider::created_by, ""},
         Field{"created_at", &Provider::created_at, ""},
         Field{"updated_at", &Provider::updated_at, ""},
@@ -71,7 +74,7 @@ struct NewProvider {
     std::optional<std::vector<GroupMapping>> mappings{};
     std::optional<bool> link_by_email{};
     std::optional<bool> enabled{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewProvider::name, "Lower-case letters, digits and hyphens; part of the redirect address."},
         Field{"title", &NewProvider::title, "Text of the button on the login page; the name if not given."},
         Field{"issuer", &NewProvider::issuer, "Address of the provider, exactly as its metadata states it."},
@@ -102,7 +105,7 @@ struct ProviderChange {
     std::optional<std::vector<GroupMapping>> mappings{};
     std::optional<bool> link_by_email{};
     std::optional<bool> enabled{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &ProviderChange::title, ""},
         Field{"issuer", &ProviderChange::issuer, "Needs the client secret again."},
         Field{"client_id", &ProviderChange::client_id, ""},
@@ -126,7 +129,7 @@ struct ProviderCheck {
     bool sends_issuer = false;
     int64_t keys = 0;
     std::string provider_date;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"ok", &ProviderCheck::ok, "Metadata and keys can be read and used."},
         Field{"problem", &ProviderCheck::problem, "Empty when ok."},
         Field{"redirect_uri", &ProviderCheck::redirect_uri, "Address to register at the provider."},
@@ -159,6 +162,8 @@ public:
     Result<> remove(const access::Caller& caller, const std::string& name);
     Result<ProviderCheck> check(const access::Caller& caller, const std::string& name);
 
+    // For lists of this folder: all of them; has_client_secret is not read.
+    Result<std::vector<Provider>> all() const;
     // For sign-ins: the enabled ones, in the order of their names; not_found for a disabled one.
     Result<std::vector<Provider>> enabled() const;
     Result<Provider> enabled(const std::string& name) const;
@@ -168,7 +173,7 @@ private:
     Result<Provider> read(const std::string& name) const;
     Result<Provider> checked(const access::Caller& caller, Provider wanted) const;
     Provider provider_of(const sql::Row& row) const;
-    std::string redirect_uri(const std::string& name) const;
+    std::string own_address(const std::string& name, std::string_view what) const; // empty: no public_url
 
     sql::Database& m_database;
     const Clock& m_clock;

@@ -13,7 +13,7 @@ struct SecondFactorState {
     bool required = false;
     int64_t recovery_codes = 0;
     std::optional<Time> confirmed_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"enabled", &SecondFactorState::enabled, "A login with the password needs a code."},
         Field{"required", &SecondFactorState::required, "Setting second_factor_required of the installation."},
         Field{"recovery_codes", &SecondFactorState::recovery_codes, "Recovery codes that are left."},
@@ -24,7 +24,7 @@ struct SecondFactorState {
 struct Enrolment {
     std::string key;
     std::string uri;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &Enrolment::key, "Secret for the authenticator app, in base32; only in this response."},
         Field{"uri", &Enrolment::uri, "The same as an otpauth address, for a QR code."},
     };
@@ -32,7 +32,7 @@ struct Enrolment {
 
 struct RecoveryCodes {
     std::vector<std::string> codes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"codes", &RecoveryCodes::codes, "Each replaces a code once; only in this response."},
     };
 };

@@ -10,8 +10,8 @@ using access::testing::good_password, access::testing::must, access::testing::ou
 
 struct Desk {
     explicit Desk(World& given) : world(given), keys(make_keys(folder.path())) {
-        for (const char* table : {"identity_providers", "sign_ons", "identities", "group_members", "second_factors",
-                                  "recovery_codes", "kept_secrets", "data_keys"})
+        for (const char* table : {"identity_providers", "sign_ons", "identity_groups", "identities", "group_members",
+                                  "second_factors", "recovery_codes", "kept_secrets", "data_keys"})
             must(world.database.execute("DELETE FROM " + std::string(table)));
         vault.emplace(world.database, world.clock, world.access.audit, *keys);
         must(vault->start());

@@ -57,6 +57,14 @@ std::map<access::SpaceId, access::Role> roles_of(const Provider& provider, const
     return roles;
 }
 
+// Enough of them to find a mistake in a mapping.
+json::Array first_groups(const std::vector<std::string>& groups) {
+    json::Array first;
+    for (size_t i = 0; i < std::min<size_t>(groups.size(), 20); ++i)
+        first.emplace_back(std::string(truncate_utf8(repair_utf8(groups[i]), 255)));
+    return first;
+}
+
 // The error codes of OAuth are words; anything else is not repeated to the person.
 std::string error_code(const std::string& text) {
     const bool plain = text.size() <= 60 && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == text.npos;
@@ -268,6 +276,7 @@ Result<> SignOn::sync_groups(const access::Caller& actor, const Provider& provid
                              const access::UserId& user) {
     const auto wanted = roles_of(provider, person.groups);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(m_groups.record(transaction, provider.name, person.issuer, person.subject, person.groups));
         const auto rows =
             TRY(transaction.query("SELECT space_id, provider FROM group_members WHERE user_id = ?", user));
         std::map<access::SpaceId, std::string> granted;
@@ -297,9 +306,10 @@ Result<SignOnDone> SignOn::finish(const access::Caller& guest, const std::string
                                   const SignOnResponse& response, const std::string& user_agent) {
     const Begun begun = TRY(take(name, browser, response));
     const Provider provider = TRY(m_providers.enabled(name));
-    const auto refused = [&](const Error& error) {
-        const auto recorded = m_access.audit.record(
-            guest, {"login_refused", {}, "provider " + provider.name, {{"because", error.message}}});
+    const auto refused = [&](const Error& error, json::Object details = {}) {
+        details["because"] = error.message;
+        const auto recorded =
+            m_access.audit.record(guest, {"login_refused", {}, "provider " + provider.name, std::move(details)});
         if (!recorded.ok()) log(Level::warning, "refused sign-in not audited", {{"why", recorded.error().message}});
         return error;
     };
@@ -320,8 +330,10 @@ Result<SignOnDone> SignOn::finish(const access::Caller& guest, const std::string
             ? "the provider left out your groups because there are too many; an owner of this "
               "installation maps roles of the application instead"
             : "your account is in none of the groups that can use this server (claim " + provider.groups_claim + ")");
-    // No account for people who cannot use it; one that exists loses its roles first.
-    if (is_outside && !TRY(is_known(person))) return refused(outside);
+    // No account for people who cannot use it; one that exists loses its roles first. Owners see in the audit log which
+    // groups the provider sent.
+    const auto refuse_outside = [&] { return refused(outside, {{"groups", first_groups(person.groups)}}); };
+    if (is_outside && !TRY(is_known(person))) return refuse_outside();
     auto account = account_of(guest, provider, begun, person);
     if (!account.ok()) return refused(account.error());
     const access::User& user = account.value();
@@ -330,7 +342,7 @@ Result<SignOnDone> SignOn::finish(const access::Caller& guest, const std::string
     TRY(m_database.execute("UPDATE identities SET email = ?, last_login_at = ? WHERE issuer = ? AND subject = ?",
                            person.email, m_clock.now(), person.issuer, person.subject));
     TRY(sync_groups(actor, provider, person, user.id));
-    if (is_outside) return refused(outside);
+    if (is_outside) return refuse_outside();
     SignOnDone done;
     done.return_to = begun.return_to;
     if (begun.link_user.empty())
@@ -349,6 +361,31 @@ std::string SignOn::logout_address(const access::Caller& caller) {
     return address + (address.find('?') == std::string::npos ? "?" : "&") +
            "client_id=" + percent_encode(provider.value().client_id) +
            "&post_logout_redirect_uri=" + percent_encode(m_public_url + "/login");
+}
+
+Result<> SignOn::end_logins(const access::Caller& guest, const std::string& name, const std::string& logout_token) {
+    const Provider provider = TRY(m_providers.enabled(name));
+    const SignedToken token = TRY(parse_token(logout_token, "logout+jwt"));
+    const Metadata metadata = TRY(m_client.metadata(provider.issuer));
+    TRY(m_client.verify(metadata, token));
+    const std::string subject =
+        TRY(check_logout_token(token, {provider.issuer, provider.client_id, {}, {}, m_clock.now()}));
+    const auto rows = TRY(
+        m_database.query("SELECT user_id FROM identities WHERE issuer = ? AND subject = ?", provider.issuer, subject));
+    if (rows.empty()) return {}; // never signed in here
+    const auto user = rows.front().id<access::UserTag>(0);
+    access::Caller actor = access::Caller::system();
+    actor.name = "provider " + provider.name;
+    actor.peer = guest.peer;
+    actor.request_id = guest.request_id;
+    const access::PageRequest most{access::largest_page, {}};
+    for (const auto& session : TRY(m_access.logins.all_sessions(actor, user, most)).data) {
+        if (session.provider != provider.name) continue;
+        // One that ended in the meantime is as good as ended by this.
+        const auto ended = m_access.logins.end_any(actor, session.id);
+        if (!ended.ok() && ended.error().code != Code::not_found) return ended.error();
+    }
+    return {};
 }
 
 Result<std::vector<Identity>> SignOn::identities(const access::Caller& caller) const {

@@ -4,7 +4,7 @@
 //   start → browser at the provider → finish → Login
 #pragma once
 
-#include "identity/providers.h"
+#include "identity/groups.h"
 
 namespace hone::identity {
 
@@ -33,7 +33,7 @@ struct Identity {
     std::string email;
     Time created_at{};
     std::optional<Time> last_login_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"provider", &Identity::provider, "Provider through which it was linked."},
         Field{"issuer", &Identity::issuer, ""},
         Field{"subject", &Identity::subject, "Id of the person at the issuer."},
@@ -48,11 +48,12 @@ constexpr Duration sign_on_time = std::chrono::minutes(10);
 class SignOn {
 public:
     SignOn(sql::Database& database, const Clock& clock, access::Access& access, Providers& providers,
-           ProviderClient& client, std::string public_url, Duration lifetime)
+           const Groups& groups, ProviderClient& client, std::string public_url, Duration lifetime)
         : m_database(database),
           m_clock(clock),
           m_access(access),
           m_providers(providers),
+          m_groups(groups),
           m_client(client),
           m_public_url(std::move(public_url)),
           m_lifetime(lifetime) {}
@@ -65,6 +66,10 @@ public:
                               const SignOnResponse& response, const std::string& user_agent);
     // Where to end the login at the provider too; empty: it was a password, or the provider has no such page.
     std::string logout_address(const access::Caller& caller);
+
+    // A provider's own request: the logout token of a person who logged out there, or who was logged out. Ends the
+    // logins of that person that began at this provider, on all servers. `unauthorized` if the token is not accepted.
+    Result<> end_logins(const access::Caller& guest, const std::string& provider, const std::string& logout_token);
 
     Duration lifetime() const { return m_lifetime; }
     // Whether cookies can be limited to encrypted connections.
@@ -97,6 +102,7 @@ private:
     const Clock& m_clock;
     access::Access& m_access;
     Providers& m_providers;
+    const Groups& m_groups;
     ProviderClient& m_client;
     const std::string m_public_url;
     const Duration m_lifetime;

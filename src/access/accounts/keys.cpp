@@ -26,7 +26,7 @@ std::vector<std::string> split_scopes(std::string_view text) {
     return scopes;
 }
 
-constexpr std::tuple key_columns{
+constexpr Pack key_columns{
     sql::Column{"id", &Key::id},
     sql::Column{"name", &Key::name},
     sql::Column{"prefix", &Key::prefix},
@@ -45,6 +45,25 @@ constexpr std::tuple key_columns{
                     if (row.text(at).starts_with(revoked_hash)) key.state = KeyState::revoked;
                 }}},
 };
+
+// Where a page of a list ends.
+struct KeyPlace {
+    int64_t last_used_ns = -1;
+    std::string id;
+};
+
+Result<KeyPlace> key_place_of(const std::string& cursor, bool by_last_use) {
+    if (!by_last_use || cursor.empty()) return KeyPlace{-1, cursor};
+    const size_t at = cursor.find(' ');
+    const auto time = parse_integer(cursor.substr(0, at));
+    if (at == cursor.npos || !time.ok()) return invalid("cursor is not valid for this list");
+    return KeyPlace{time.value(), cursor.substr(at + 1)};
+}
+
+std::string place_text(const Key& key, bool by_last_use) {
+    return by_last_use ? std::to_string(key.last_used_at ? to_ns(*key.last_used_at) : 0) + " " + key.id.text()
+                       : key.id.text();
+}
 
 std::string select_key() {
     return "SELECT " + sql::names(key_columns) + " FROM api_keys";
@@ -81,28 +100,54 @@ Key Keys::key_of(const sql::Row& row) const {
     return key;
 }
 
-Result<Page<Key>> Keys::list(const Caller& caller, const SpaceId& space, bool include_revoked,
+Result<Page<Key>> Keys::list(const Caller& caller, const std::optional<SpaceId>& space, const KeyFilter& filter,
                              const PageRequest& page) const {
-    TRY(caller.require(Permission::key_create, space));
-    const std::string after = TRY(page.after());
-    std::string sql = select_key() + " WHERE space_id = ? AND id > ?";
-    std::vector<sql::Value> values{sql::to_value(space), sql::to_value(after)};
-    sql += " AND id NOT IN (SELECT key_id FROM run_keys)";
-    if (!caller.permissions_in(space).has(Permission::key_manage)) {
+    TRY(space ? caller.require(Permission::key_create, *space) : caller.require(Permission::user_manage));
+    std::vector<sql::Value> values;
+    const auto value = [&](const auto& one) { values.push_back(sql::to_value(one)); };
+    std::string sql = "SELECT " + sql::names(key_columns) +
+                      ", (SELECT s.name FROM spaces s WHERE s.id = space_id), "
+                      "(SELECT u.email FROM users u WHERE u.id = user_id) FROM api_keys "
+                      "WHERE id NOT IN (SELECT key_id FROM run_keys)";
+    if (space) {
+        sql += " AND space_id = ?";
+        value(*space);
+    }
+    if (space && !caller.permissions_in(*space).has(Permission::key_manage)) {
         sql += " AND (user_id = ? OR id = ?)";
-        values.push_back(sql::to_value(caller.user));
-        values.push_back(sql::to_value(caller.key));
+        value(caller.user);
+        value(caller.key);
     }
-    if (!include_revoked) {
+    if (!filter.include_revoked) {
         sql += " AND (revoked_at IS NULL OR revoked_at > ?) AND key_hash NOT LIKE 'revoked %'";
-        values.push_back(sql::to_value(m_clock.now()));
+        value(m_clock.now());
     }
-    sql += " ORDER BY id LIMIT ?";
-    values.push_back(sql::to_value(page.limit + 1));
+    if (filter.unused_for) {
+        sql += " AND COALESCE(last_used_at, created_at) < ?";
+        value(m_clock.now() - *filter.unused_for);
+    }
+    const std::string cursor = TRY(page.after());
+    const KeyPlace after = TRY(key_place_of(cursor, filter.by_last_use));
+    if (filter.by_last_use) {
+        sql += " AND (COALESCE(last_used_at, 0) > ? OR (COALESCE(last_used_at, 0) = ? AND id > ?))";
+        value(after.last_used_ns);
+        value(after.last_used_ns);
+        value(after.id);
+        sql += " ORDER BY COALESCE(last_used_at, 0), id LIMIT ?";
+    } else {
+        sql += " AND id > ? ORDER BY id LIMIT ?";
+        value(after.id);
+    }
+    value(page.limit + 1);
     const auto rows = TRY(m_database.run_query(sql, values));
     std::vector<Key> keys;
-    for (const auto& row : rows) keys.push_back(key_of(row));
-    return make_page(std::move(keys), page, [](const Key& key) { return key.id.text(); });
+    for (const auto& row : rows) {
+        Key key = key_of(row);
+        key.space_name = row.text(sql::width(key_columns));
+        if (!row.is_null(sql::width(key_columns) + 1)) key.user_email = row.text(sql::width(key_columns) + 1);
+        keys.push_back(std::move(key));
+    }
+    return make_page(std::move(keys), page, [&](const Key& key) { return place_text(key, filter.by_last_use); });
 }
 
 Result<Key> Keys::find(const KeyId& id) const {

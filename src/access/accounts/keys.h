@@ -14,6 +14,12 @@ struct NewKey {
     std::optional<Time> expires_at{};
 };
 
+struct KeyFilter {
+    bool include_revoked = false;
+    std::optional<Duration> unused_for{}; // only keys that were not used for this long; a new key counts as used
+    bool by_last_use = false;             // never used and longest unused first, instead of oldest first
+};
+
 // The key of a run: reads one project, nothing else, and never more than what started the run. When an API key started
 // it, that key's scopes and bindings count each time the run's key is used, and the run's key ends with it.
 struct NewRunKey {
@@ -34,8 +40,9 @@ public:
           m_clock(clock),
           m_audit(audit) {}
 
-    // Own keys; with key_manage those of the whole space.
-    Result<Page<Key>> list(const Caller& caller, const SpaceId& space, bool include_revoked,
+    // Own keys; with key_manage those of the whole space. Without a space: all keys of the installation, for those who
+    // manage its users.
+    Result<Page<Key>> list(const Caller& caller, const std::optional<SpaceId>& space, const KeyFilter& filter,
                            const PageRequest& page) const;
     Result<Key> create(const Caller& caller, const SpaceId& space, const NewKey& wanted);
     Result<Key> revoke(const Caller& caller, const KeyId& id);

@@ -51,8 +51,8 @@ TEST_CASE("a key works until it expires or is revoked, and a clock set back revi
         world.clock.jump(-hours(24));
         CHECK(use(world, key) == "unauthorized");
         CHECK(must(keys.find(key.id)).state == KeyState::revoked);
-        CHECK(must(keys.list(world.admin, world.space, false, {})).data.size() == 1);
-        CHECK(must(keys.list(world.admin, world.space, true, {})).data.size() == 2);
+        CHECK(must(keys.list(world.admin, world.space, {}, {})).data.size() == 1);
+        CHECK(must(keys.list(world.admin, world.space, {.include_revoked = true}, {})).data.size() == 2);
         CHECK(outcome(keys.revoke(world.admin, key.id)) == "conflict");
         CHECK(outcome(keys.rotate(world.admin, key.id, {})) == "conflict");
     });
@@ -175,6 +175,45 @@ TEST_CASE("a limited key makes and rotates nothing wider or longer-lived than it
     });
 }
 
+TEST_CASE("owners of the installation see the keys of all spaces, and those that are not used") {
+    for_each_world([](World& world) {
+        auto& keys = world.access.keys;
+        const SpaceId other = must(world.access.spaces.create(world.admin, "other", "")).id;
+        const Caller ada = world.join(world.space, "ada@example.com", Role::owner);
+        const Key used = must(keys.create(ada, world.space, {.name = "used"}));
+        const Key idle = must(keys.create(world.admin, other, {.name = "idle"}));
+        const Key never = must(keys.create(ada, world.space, {.name = "never"}));
+        CHECK(use(world, used) == "ok");
+        CHECK(use(world, idle) == "ok");
+        world.clock.advance(hours(24 * 40));
+        CHECK(use(world, used) == "ok");
+        const Key fresh = must(keys.create(ada, world.space, {.name = "fresh"}));
+        const auto names = [&](const Caller& caller, const std::optional<SpaceId>& space, const KeyFilter& filter,
+                               int64_t limit = 100) {
+            std::string text;
+            PageRequest page{limit, {}};
+            do {
+                const auto part = must(keys.list(caller, space, filter, page));
+                for (const Key& key : part.data) text += key.name + " " + key.space_name + " " + key.user_email + "; ";
+                page.cursor = part.next_cursor;
+            } while (page.cursor);
+            return text;
+        };
+        const std::string admin = world.admin.name;
+        const std::string by_use = "never default ada@example.com; fresh default ada@example.com; idle other " + admin +
+                                   "; used default ada@example.com; ";
+        for (const int64_t limit : {1, 3, 100}) CHECK(names(world.admin, {}, {.by_last_use = true}, limit) == by_use);
+        CHECK(names(world.admin, {}, {.unused_for = hours(24 * 30), .by_last_use = true}) ==
+              "never default ada@example.com; idle other " + admin + "; ");
+        CHECK(names(ada, world.space, {.unused_for = hours(24 * 30)}) == "never default ada@example.com; ");
+        CHECK(outcome(keys.list(ada, {}, {}, {})) == "forbidden");
+        CHECK(outcome(keys.list(world.admin, {}, {.by_last_use = true}, {10, to_base64url("key_1")})) == "invalid");
+        // A key of an owner lists them too, if it is not limited.
+        const Key reader = must(keys.create(world.admin, world.space, {.name = "reader", .scopes = {"read"}}));
+        CHECK(outcome(keys.list(must(keys.authenticate(*reader.key, "", "")), {}, {}, {})) == "forbidden");
+    });
+}
+
 TEST_CASE("people see and manage their own keys, those with key_manage all of the space") {
     for_each_world([](World& world) {
         auto& keys = world.access.keys;
@@ -182,10 +221,11 @@ TEST_CASE("people see and manage their own keys, those with key_manage all of th
         const Caller bob = world.join(world.space, "bob@example.com", Role::member);
         const Key hers = must(keys.create(ada, world.space, {.name = "hers"}));
         const Key robot = service_key(world, world.admin, Role::viewer);
-        CHECK(must(keys.list(ada, world.space, true, {})).data.size() == 1);
-        CHECK(must(keys.list(bob, world.space, true, {})).data.empty());
-        CHECK(must(keys.list(world.admin, world.space, true, {})).data.size() == 2);
-        for (const auto& listed : must(keys.list(world.admin, world.space, true, {})).data) CHECK_FALSE(listed.key);
+        CHECK(must(keys.list(ada, world.space, {.include_revoked = true}, {})).data.size() == 1);
+        CHECK(must(keys.list(bob, world.space, {.include_revoked = true}, {})).data.empty());
+        CHECK(must(keys.list(world.admin, world.space, {.include_revoked = true}, {})).data.size() == 2);
+        for (const auto& listed : must(keys.list(world.admin, world.space, {.include_revoked = true}, {})).data)
+            CHECK_FALSE(listed.key);
         for (const KeyId& id : {hers.id, robot.id}) {
             CHECK(outcome(keys.revoke(bob, id)) == "not_found");
             CHECK(outcome(keys.rotate(bob, id, {})) == "not_found");
@@ -280,9 +320,9 @@ TEST_CASE("a run key reads its own project and nothing else, and ends with the r
         CHECK(outcome(world.access.projects.find(run, world.space, "mine", Permission::eval_write)) == "forbidden");
         CHECK(must(world.access.projects.list(run, world.space, {}, {})).data.size() == 1);
         CHECK(outcome(world.access.projects.create(run, world.space, "new", "", false, {})) == "forbidden");
-        CHECK(outcome(world.access.keys.list(run, world.space, false, {})) == "forbidden");
+        CHECK(outcome(world.access.keys.list(run, world.space, {}, {})) == "forbidden");
         // Nobody else sees it among the keys, and a second one replaces it.
-        CHECK(must(world.access.keys.list(world.admin, world.space, true, {})).data.empty());
+        CHECK(must(world.access.keys.list(world.admin, world.space, {.include_revoked = true}, {})).data.empty());
         const std::string second = *must(world.access.keys.create_for_run(wanted)).key;
         CHECK(outcome(world.access.keys.authenticate(secret, "", "")) == "unauthorized");
         // Its starter loses the space: so does the key.

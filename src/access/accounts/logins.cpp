@@ -32,7 +32,7 @@ const std::string& decoy_hash(crypto::PasswordCost cost) {
 }
 
 // With their people, for owners of the installation.
-constexpr std::tuple listed_columns{
+constexpr Pack listed_columns{
     sql::Column{"s.id", &LoginSession::id},
     sql::Column{"s.created_at", &LoginSession::created_at},
     sql::Column{"s.last_seen_at", &LoginSession::last_seen_at},
@@ -44,7 +44,7 @@ constexpr std::tuple listed_columns{
     sql::Column{"u.email", &LoginSession::email},
 };
 
-constexpr std::tuple session_columns{
+constexpr Pack session_columns{
     sql::Column{"id", &LoginSession::id},
     sql::Column{"created_at", &LoginSession::created_at},
     sql::Column{"last_seen_at", &LoginSession::last_seen_at},
@@ -63,7 +63,7 @@ struct FoundSession {
     bool is_disabled = false;
     Caller caller;
 };
-constexpr std::tuple found_columns{
+constexpr Pack found_columns{
     sql::Column{"s.id", sql::in(&FoundSession::caller, &Caller::login_session)},
     sql::Column{"s.csrf_token", sql::in(&FoundSession::caller, &Caller::csrf_token)},
     sql::Column{"s.provider", sql::in(&FoundSession::caller, &Caller::provider)},

@@ -1,5 +1,6 @@
 #include "access/audit/audit.h"
 
+#include "access/audit/seal.h"
 #include "crypto/crypto.h"
 #include "sql/columns.h"
 
@@ -14,7 +15,7 @@ struct StoredEntry {
     bool is_as_written = true; // false: reading forgave what the hash does not cover
 };
 
-constexpr std::tuple entry_columns{
+constexpr Pack entry_columns{
     sql::Column{"seq", sql::in(&StoredEntry::entry, &AuditEntry::seq)},
     sql::Column{"time", sql::in(&StoredEntry::entry, &AuditEntry::time)},
     sql::Column{"space_id", sql::Converted{[](StoredEntry& made, const sql::Row& row, size_t at) {
@@ -44,6 +45,16 @@ constexpr std::tuple entry_columns{
     sql::Column{"prev_hash", sql::in(&StoredEntry::entry, &AuditEntry::prev_hash)},
     sql::Column{"hash", sql::in(&StoredEntry::entry, &AuditEntry::hash)},
 };
+
+// The columns of the inbox: all but the chain's.
+constexpr size_t chained_before = 1; // seq
+constexpr size_t chained_after = 2;  // prev_hash, hash
+constexpr int64_t seal_batch = 500;
+
+std::string inbox_columns() {
+    const std::string all = sql::names(entry_columns);
+    return all.substr(all.find("time"), all.find(", prev_hash") - all.find("time"));
+}
 
 std::string select_entry() {
     return "SELECT " + sql::names(entry_columns) + " FROM audit_entries";
@@ -104,14 +115,67 @@ std::string audit_hash(const AuditEntry& entry, std::string_view details_text) {
     return to_hex(crypto::hash(content));
 }
 
-Result<> AuditLog::record(sql::Transaction& transaction, const Caller& caller, AuditRecord record) const {
-    // The update locks the head: appends happen one at a time on either engine.
-    const auto head = TRY(transaction.query("UPDATE audit_head SET seq = seq + 1 WHERE id = 1 RETURNING seq, hash"));
+namespace {
+
+struct ChainHead {
+    int64_t seq = 0;
+    std::string hash;
+};
+
+// The update locks the head: entries are chained one at a time on either engine.
+Result<ChainHead> lock_head(sql::Transaction& transaction) {
+    const auto head = TRY(transaction.query("UPDATE audit_head SET seq = seq WHERE id = 1 RETURNING seq, hash"));
     if (head.empty()) return corrupt("the head of the audit log is missing");
+    return ChainHead{head.front().integer(0), head.front().text(1)};
+}
+
+Result<> append_to_chain(sql::Transaction& transaction, ChainHead& head, StoredEntry& stored) {
+    AuditEntry& entry = stored.entry;
+    entry.seq = head.seq + 1;
+    entry.prev_hash = head.hash;
+    entry.hash = audit_hash(entry, stored.details);
+    TRY(transaction.run("INSERT INTO audit_entries (" + sql::names(entry_columns) + ") VALUES (" +
+                            sql::marks(sql::width(entry_columns)) + ")",
+                        sql::values(entry_columns, stored)));
+    head = {entry.seq, entry.hash};
+    return {};
+}
+
+Result<> write_head(sql::Transaction& transaction, const ChainHead& head) {
+    TRY(transaction.execute("UPDATE audit_head SET seq = ?, hash = ? WHERE id = 1", head.seq, head.hash));
+    return {};
+}
+
+Result<> write_to_inbox(sql::Transaction& transaction, const StoredEntry& stored) {
+    const std::vector<sql::Value> all = sql::values(entry_columns, stored);
+    std::vector<sql::Value> values{sql::to_value("entry_" + make_ulid(stored.entry.time))};
+    values.insert(values.end(), all.begin() + chained_before, all.end() - chained_after);
+    TRY(transaction.run(
+        "INSERT INTO audit_inbox (id, " + inbox_columns() + ") VALUES (" + sql::marks(values.size()) + ")", values));
+    return {};
+}
+
+Result<int64_t> seal_some(sql::Transaction& transaction) {
+    ChainHead head = TRY(lock_head(transaction));
+    const auto rows = TRY(transaction.query(
+        "SELECT 0, " + inbox_columns() + ", '', '', id FROM audit_inbox ORDER BY time, id LIMIT ?", seal_batch));
+    if (rows.empty()) return int64_t{0};
+    std::vector<sql::Value> ids;
+    for (const auto& row : rows) {
+        auto stored = sql::read<StoredEntry>(entry_columns, row);
+        TRY(append_to_chain(transaction, head, stored));
+        ids.push_back(sql::to_value(row.text(sql::width(entry_columns))));
+    }
+    TRY(transaction.run("DELETE FROM audit_inbox WHERE id IN (" + sql::marks(ids.size()) + ")", ids));
+    TRY(write_head(transaction, head));
+    return static_cast<int64_t>(rows.size());
+}
+
+} // namespace
+
+Result<> AuditLog::record(sql::Transaction& transaction, const Caller& caller, AuditRecord record) const {
     StoredEntry stored;
     AuditEntry& entry = stored.entry;
-    entry.seq = head.front().integer(0);
-    entry.prev_hash = head.front().text(1);
     entry.time = m_clock.now();
     entry.space_id = record.space;
     entry.actor_kind = caller.kind;
@@ -122,12 +186,19 @@ Result<> AuditLog::record(sql::Transaction& transaction, const Caller& caller, A
     entry.peer = caller.peer;
     entry.request_id = caller.request_id;
     stored.details = json::print(std::move(record.details));
-    entry.hash = audit_hash(entry, stored.details);
-    TRY(transaction.run("INSERT INTO audit_entries (" + sql::names(entry_columns) + ") VALUES (" +
-                            sql::marks(sql::width(entry_columns)) + ")",
-                        sql::values(entry_columns, stored)));
-    TRY(transaction.execute("UPDATE audit_head SET hash = ? WHERE id = 1", entry.hash));
-    return {};
+    if (m_database.engine() == sql::Engine::postgres) return write_to_inbox(transaction, stored);
+    ChainHead head = TRY(lock_head(transaction));
+    TRY(append_to_chain(transaction, head, stored));
+    return write_head(transaction, head);
+}
+
+Result<int64_t> seal_audit_log(sql::Database& database) {
+    if (database.engine() == sql::Engine::sqlite) return int64_t{0};
+    for (int64_t all = 0;;) {
+        const auto waiting = TRY(database.query("SELECT 1 FROM audit_inbox LIMIT 1"));
+        if (waiting.empty()) return all;
+        all += TRY(database.write([](sql::Transaction& transaction) { return seal_some(transaction); }));
+    }
 }
 
 Result<> AuditLog::record(const Caller& caller, AuditRecord entry) const {
@@ -142,6 +213,7 @@ Result<> AuditLog::require_reader(const Caller& caller, const std::optional<Spac
 Result<Page<AuditEntry>> AuditLog::list(const Caller& caller, const std::optional<SpaceId>& space,
                                         const AuditFilter& filter, const PageRequest& page) const {
     TRY(require_reader(caller, space));
+    TRY(seal_audit_log(m_database));
     Conditions where = conditions_of(space, filter);
     if (const std::string after = TRY(page.after()); !after.empty()) where.add("seq < ?", TRY(parse_integer(after)));
     where.values.push_back(sql::to_value(page.limit + 1));
@@ -153,6 +225,7 @@ Result<Page<AuditEntry>> AuditLog::list(const Caller& caller, const std::optiona
 Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, const std::optional<SpaceId>& space,
                                                         int64_t seq, int64_t limit, const AuditFilter& filter) const {
     TRY(require_reader(caller, space));
+    TRY(seal_audit_log(m_database));
     Conditions where = conditions_of(space, filter);
     where.add("seq > ?", seq);
     where.values.push_back(sql::to_value(limit));
@@ -161,6 +234,7 @@ Result<std::vector<AuditEntry>> AuditLog::entries_after(const Caller& caller, co
 
 Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
     TRY(caller.require(Permission::audit_verify));
+    TRY(seal_audit_log(m_database));
     // The head is read before and after: entries appended meanwhile are checked too, and look neither cut nor forged.
     const auto head = TRY(m_database.query("SELECT seq, hash FROM audit_head WHERE id = 1"));
     AuditVerification verification;
@@ -203,6 +277,7 @@ Result<AuditVerification> AuditLog::verify(const Caller& caller) const {
 }
 
 Result<bool> AuditLog::rights_changed_since(int64_t& seq) const {
+    TRY(seal_audit_log(m_database));
     const auto head = TRY(m_database.query("SELECT seq FROM audit_head"));
     const int64_t newest = head.empty() ? 0 : head.front().integer(0);
     const int64_t before = std::exchange(seq, newest);

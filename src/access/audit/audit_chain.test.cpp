@@ -186,7 +186,7 @@ TEST_CASE("entries slipped in before the first or after the last are detected") 
     });
 }
 
-TEST_CASE("an edited or missing head is detected, and nothing can be recorded without it") {
+TEST_CASE("an edited or missing head is detected, and nothing can be chained without it") {
     for_each_world([](World& world) {
         const int64_t count = fill(world);
         must(world.database.execute("UPDATE audit_head SET hash = 'x'"));
@@ -195,10 +195,45 @@ TEST_CASE("an edited or missing head is detected, and nothing can be recorded wi
         CHECK(verify(world).first_bad_seq == 1);
         must(world.database.execute("DELETE FROM audit_head"));
         CHECK_FALSE(verify(world).ok);
+        if (world.database.engine() == sql::Engine::postgres) { // changes continue, the log reports it
+            must(world.access.audit.record(Caller::system(), {"machine_act", {}, ""}));
+            CHECK(outcome(world.access.audit.verify(Caller::system())) == "corrupt");
+            CHECK(outcome(world.access.audit.list(world.admin, {}, {}, {})) == "corrupt");
+            return;
+        }
         CHECK(outcome(world.access.audit.record(Caller::system(), {"machine_act", {}, ""})) == "corrupt");
         CHECK(outcome(world.access.projects.create(world.admin, world.space, "p", "", false, {})) == "corrupt");
         CHECK(world.count("projects") == 0);
     });
+}
+
+TEST_CASE("on PostgreSQL entries wait in the inbox until they are chained, in the order of their time") {
+    sql::testing::FreshDatabase fresh(sql::Engine::postgres, sql::testing::Schema::migrated);
+    World world(fresh.database());
+    must(seal_audit_log(world.database));
+    const int64_t before = world.count("audit_entries");
+    for (int i = 0; i < 1203; ++i)
+        must(world.access.audit.record(Caller::system(), {"machine_act", {}, std::to_string(i)}));
+    CHECK(world.count("audit_inbox") == 1203);
+    CHECK(must(seal_audit_log(world.database)) == 1203);
+    CHECK(must(seal_audit_log(world.database)) == 0);
+    CHECK(world.count("audit_inbox") == 0);
+    int64_t expected = 0;
+    for (int64_t seq = before; expected < 1203;)
+        for (const AuditEntry& entry : must(world.access.audit.entries_after(Caller::system(), {}, seq, 1000))) {
+            CHECK(entry.target == std::to_string(expected++));
+            seq = entry.seq;
+        }
+    CHECK(verify(world).ok);
+    // What is rolled back was never there.
+    CHECK(outcome(world.database.write([&](sql::Transaction& transaction) -> Result<> {
+              TRY(world.access.audit.record(transaction, Caller::system(), {"machine_act", {}, "never"}));
+              return conflict("no");
+          })) == "conflict");
+    CHECK(must(seal_audit_log(world.database)) == 0);
+    // A list contains what was recorded a moment ago.
+    must(world.access.audit.record(Caller::system(), {"machine_act", {}, "now"}));
+    CHECK(must(world.access.audit.list(Caller::system(), {}, {}, {})).data.front().target == "now");
 }
 
 TEST_CASE("appends of eight threads leave no gap, and verifying meanwhile finds nothing wrong") {

@@ -32,6 +32,17 @@ std::string all_text(sql::Database& database) {
 
 } // namespace
 
+TEST_CASE("the log has an entry for each change of the version that serves") {
+    for_each_world([](World& world) {
+        for (const char* version : {"0.1.0", "0.1.0", "0.2.0", "0.2.0", "0.1.0"})
+            must(world.access.note_version(version));
+        std::string changes;
+        for (const auto& entry : must(world.access.audit.list(world.admin, {}, {.action = "version_change"}, {})).data)
+            changes += json::print(entry.details) + entry.target + " ";
+        CHECK(changes == R"({"from":"0.2.0"}0.1.0 {"from":"0.1.0"}0.2.0 {"from":""}0.1.0 )");
+    });
+}
+
 TEST_CASE("the list is newest first and every filter narrows it") {
     for_each_world([](World& world) {
         const Time start = world.clock.now() + std::chrono::hours(1);
