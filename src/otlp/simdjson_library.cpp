@@ -27,7 +27,12 @@ Function* simdjson_function(const char* mangled_name) {
 } // namespace
 
 Result<> load_simdjson() {
-    if (simdjson_handle() != nullptr) return {};
+    if (simdjson_handle() != nullptr) {
+        // Makes the library's static objects now: they outlive whatever static object parses later, on threads of its
+        // own.
+        (void)simdjson::get_active_implementation()->name();
+        return {};
+    }
     return unavailable("the library " HONE_SIMDJSON_NAME " is missing; install Debian's package libsimdjson14");
 }
 

@@ -40,7 +40,7 @@ void SpanDuties::read_merges() {
     bool is_merging = false;
     {
         const Lock lock(m_mutex);
-        is_merging = m_merges.merges > 0;
+        is_merging = m_merges.merges > 0 || m_merges.merging_bytes > 0; // of other tables, too
     }
     if ((engine && !engine->is_running()) || (position == m_merges_read_at && !is_merging)) return;
     const auto state = read_merge_state(m_spans.telemetry.engine());

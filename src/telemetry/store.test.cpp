@@ -519,6 +519,7 @@ TEST_CASE("the engine's tables sync what is inserted and what is merged") {
 }
 
 TEST_CASE("rows and tables have the same columns") {
+    fixture().store(); // creates the tables
     auto found = fixture().telemetry->engine().query(ClickHouseQuery(
         "SELECT name FROM system.columns WHERE database = 'hone' AND table = 'spans' ORDER BY position FORMAT TSV"));
     REQUIRE(found.ok());
@@ -528,6 +529,7 @@ TEST_CASE("rows and tables have the same columns") {
 }
 
 TEST_CASE("a table of an earlier version gets the newer columns at their place") {
+    fixture().store();
     ClickHouse& engine = fixture().telemetry->engine();
     for (const char* column : {"repeated_usage", "response_id", "first_token_ns", "tags", "metadata"})
         REQUIRE(engine.query(ClickHouseQuery("ALTER TABLE hone.spans DROP COLUMN " + std::string(column))).ok());

@@ -1,5 +1,7 @@
 #include "telemetry/telemetry.h"
 
+#include "base/log.h"
+#include "otlp/simdjson_library.h"
 #include "telemetry/engine/schema.h"
 #include "telemetry/records/record_tables.h"
 #include "telemetry/transfer/span_snapshot.h"
@@ -25,15 +27,21 @@ void remove_leftovers(const std::string& directory) {
 
 Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, ProjectDirectory& projects,
                                                    const Clock& clock) {
+    TRY(otlp::load_simdjson());
     TRY(make_directories(options.directory));
     remove_leftovers(options.directory);
     std::unique_ptr<Telemetry> telemetry(new Telemetry);
     telemetry->m_directory = options.directory;
     telemetry->m_limits = options.limits;
     telemetry->m_engine_options = options.engine;
-    ClickHouseOptions connection{
-        options.clickhouse_url,     options.clickhouse_user,        options.clickhouse_password,       nullptr,
-        options.clickhouse_ca_file, options.clickhouse_reader_user, options.clickhouse_reader_password};
+    ClickHouseOptions connection{options.clickhouse_url,
+                                 options.clickhouse_user,
+                                 options.clickhouse_password,
+                                 nullptr,
+                                 options.clickhouse_ca_file,
+                                 options.clickhouse_reader_user,
+                                 options.clickhouse_reader_password,
+                                 options.clickhouse_cluster};
     if (options.clickhouse_url.empty()) {
         options.engine.directory = options.directory + "/engine";
         options.engine.socket = options.directory + "/engine.sock";
@@ -50,14 +58,23 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
     LoaderState state = std::move(read).value();
     telemetry->m_wal = TRY(Wal::open(options.wal, state.next_sequence));
     options.loader.is_only_writer = options.clickhouse_url.empty();
+    if (!options.loader.is_only_writer && options.shared_database) {
+        telemetry->m_claims.emplace(*options.shared_database, clock, options.server, options.claims);
+        options.loader.claims = &*telemetry->m_claims;
+        telemetry->m_arrivals.emplace(*options.shared_database, clock, options.server);
+    }
     options.loader.prepare = [raw = telemetry.get()]() -> Result<> {
         TRY(raw->store());
         return {};
     };
-    telemetry->m_tail.emplace([raw = telemetry.get()] { return raw->store(); });
+    telemetry->m_tail.emplace([raw = telemetry.get()] { return raw->store(); },
+                              telemetry->m_arrivals ? &*telemetry->m_arrivals : nullptr);
     options.loader.loaded = [raw = telemetry.get()](std::span<const SpanRowHead> rows) {
         raw->m_recent.add(rows);
         raw->m_tail->loaded(rows);
+        if (!raw->m_arrivals) return;
+        if (const auto published = raw->m_arrivals->publish(rows); !published.ok())
+            hone::log(Level::warning, "live tails of other servers miss spans", {{"why", published.error().message}});
     };
     telemetry->m_loader.emplace(options.loader, *telemetry->m_wal, *telemetry->m_clickhouse, std::move(state), clock);
     Prices prices = Prices::built_in();

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "telemetry/cluster/span_arrivals.h"
 #include "telemetry/engine/clickhouse.h"
 #include "telemetry/engine/engine_process.h"
 #include "telemetry/ingest/ingest.h"
@@ -30,9 +31,15 @@ struct TelemetryOptions {
     std::string clickhouse_ca_file;
     std::string clickhouse_reader_user; // the user that runs SQL written by people; empty: such SQL is rejected
     std::string clickhouse_reader_password;
-    EngineProcessOptions engine; // directory and socket are filled in
-    WalOptions wal;              // directory is filled in
-    LoaderOptions loader;        // state_file is filled in
+    std::string clickhouse_cluster; // empty: the tables are on one server
+    EngineProcessOptions engine;    // directory and socket are filled in
+    WalOptions wal;                 // directory is filled in
+    LoaderOptions loader;           // state_file is filled in
+    // With a ClickHouse elsewhere: the database of the servers that share it, and the name of this one. None: it is
+    // alone.
+    sql::Database* shared_database = nullptr;
+    std::string server;
+    BlockClaimsOptions claims{};
     otlp::Limits limits;
     Duration record_gather{500'000'000}; // of log records and metrics, before they are loaded
     std::string price_lines;             // prices.h; added to the built-in ones
@@ -58,6 +65,7 @@ public:
     Backlog backlog() const { return m_loader->backlog(); }
     Loader& loader() { return *m_loader; }
     Wal& log() { return *m_wal; }
+    const BlockClaims* claims() const { return m_claims ? &*m_claims : nullptr; }
     const Quotas& quotas() const { return *m_quotas; }
     Tail& tail() { return *m_tail; }
     ClickHouse& engine() { return *m_clickhouse; }
@@ -81,7 +89,9 @@ private:
     Mutex m_schema_mutex;
     bool m_has_schema GUARDED_BY(m_schema_mutex) = false;
     std::unique_ptr<Wal> m_wal;
+    std::optional<SpanArrivals> m_arrivals;
     std::optional<Tail> m_tail;
+    std::optional<BlockClaims> m_claims;
     std::optional<Loader> m_loader;
     std::optional<Quotas> m_quotas;
     std::unique_ptr<SpanParts> m_parts;

@@ -18,6 +18,7 @@ constexpr ConventionKey general_keys[] = {
     {"error.message", Fact::error_message},
     {"error", Fact::error_message},
     {"http.response.status_code", Fact::own},
+    {"http.status_code", Fact::own}, // before 2024
     {"mcp.method.name", Fact::own},
     {"messaging.operation", Fact::own},
     {"messaging.operation.name", Fact::own},
@@ -25,6 +26,8 @@ constexpr ConventionKey general_keys[] = {
     {"messaging.destination.name", Fact::own},
     {"messaging.destination", Fact::own},
     {"message", Fact::own},
+    {"db.operation.name", Fact::own},
+    {"tags", Fact::tags},
 };
 
 void complete_general(const KnownAttributes& known, Draft& draft) {

@@ -21,6 +21,8 @@ constexpr ConventionKey langfuse_keys[] = {
     {"langfuse.observation.level", Fact::level},
     {"langfuse.observation.status_message", Fact::status_message},
     {"langfuse.observation.completion_start_time", Fact::first_token_time},
+    {"langfuse.observation.metadata", Fact::metadata},
+    {"langfuse.trace.metadata", Fact::metadata},
     {"langfuse.session.id", Fact::session},
     {"langfuse.observation.metadata.langfuse_session_id", Fact::session},
     {"langfuse.user.id", Fact::user},

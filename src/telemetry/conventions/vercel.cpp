@@ -20,6 +20,8 @@ constexpr ConventionKey vercel_keys[] = {
     {"ai.toolCall.args", Fact::input},
     {"ai.value", Fact::input},
     {"ai.values", Fact::input},
+    {"ai.query", Fact::input},
+    {"ai.ranking", Fact::output},
     {"ai.response.text", Fact::output},
     {"ai.response.object", Fact::output},
     {"ai.response.toolCalls", Fact::output},
@@ -56,6 +58,7 @@ constexpr ConventionKey vercel_keys[] = {
 SpanKind kind_of_vercel(std::string_view operation) {
     if (operation == "ai.toolCall") return SpanKind::tool;
     if (operation.ends_with(".doEmbed")) return SpanKind::embedding;
+    if (operation.ends_with(".doRerank")) return SpanKind::reranker;
     if (operation.find(".do") != std::string_view::npos) return SpanKind::llm;
     return operation.starts_with("ai.") ? SpanKind::chain : SpanKind::unknown;
 }
@@ -66,7 +69,8 @@ void complete_vercel(const KnownAttributes& known, Draft& draft) {
         if (const SpanKind kind = kind_of_vercel(operation); kind != SpanKind::unknown) draft.span.kind = kind;
     if (known.get("ai.usage.inputTokenDetails.noCacheTokens") || draft.span.kind != SpanKind::llm) return;
     // Version 5 leaves Anthropic's caches out of its own counts.
-    if (const auto json = known.text_of("ai.response.providerMetadata"); json.starts_with("{\"anthropic\"")) {
+    if (const auto json = known.text_of("ai.response.providerMetadata");
+        json.find("\"anthropic\":") != std::string_view::npos) {
         ReportedUsage usage = read_usage_json(AttributeJson(json), "/anthropic/usage");
         if (!has_counts(usage)) return;
         usage.separate = true;

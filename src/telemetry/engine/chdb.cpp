@@ -35,7 +35,7 @@ struct ChdbFunctions {
 
 namespace {
 
-Error engine_error(const char* message) {
+Error chdb_error(const char* message) {
     return internal("the span engine refused the query", message ? message : "unknown");
 }
 
@@ -150,8 +150,8 @@ Result<std::string> ChdbConnection::query(std::string_view sql, const std::strin
     void* connection = *static_cast<void**>(m_handle);
     const ChdbResult result(*m_functions,
                             m_functions->query(connection, sql.data(), sql.size(), format.data(), format.size()));
-    if (!result) return engine_error(nullptr);
-    if (const char* error = result.error()) return engine_error(error);
+    if (!result) return chdb_error(nullptr);
+    if (const char* error = result.error()) return chdb_error(error);
     return std::string(result.bytes());
 }
 
@@ -175,12 +175,12 @@ Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,
     void* connection = *static_cast<void**>(m_handle);
     const ChdbResult query(*m_functions,
                            m_functions->stream_query(connection, sql.data(), sql.size(), format.data(), format.size()));
-    if (!query) return engine_error(nullptr);
-    if (const char* error = query.error()) return engine_error(error);
+    if (!query) return chdb_error(nullptr);
+    if (const char* error = query.error()) return chdb_error(error);
     for (;;) {
         const ChdbResult piece(*m_functions, m_functions->stream_fetch(connection, query.get()));
         if (!piece) return {};
-        if (const char* error = piece.error()) return engine_error(error);
+        if (const char* error = piece.error()) return chdb_error(error);
         if (piece.bytes().empty()) return {};
         if (!take(piece.bytes())) {
             m_functions->stream_cancel(connection, query.get());
@@ -192,18 +192,18 @@ Result<> ChdbConnection::stream(std::string_view sql, const std::string& format,
 Result<> ChdbConnection::insert(const std::string& sql, const std::string& format,
                                 const std::function<Result<std::string_view>()>& next) {
     void* stream = m_functions->insert_begin(*static_cast<void**>(m_handle), sql.c_str(), format.c_str());
-    if (!stream) return engine_error(nullptr);
+    if (!stream) return chdb_error(nullptr);
     const std::unique_ptr<void, void (*)(void*)> owner(stream, m_functions->insert_destroy);
-    if (const char* error = m_functions->insert_error(stream)) return engine_error(error);
+    if (const char* error = m_functions->insert_error(stream)) return chdb_error(error);
     for (;;) {
         const std::string_view piece = TRY(next());
         if (piece.empty()) break;
         if (m_functions->insert_append(stream, piece.data(), piece.size()) != 0)
-            return engine_error(m_functions->insert_error(stream));
+            return chdb_error(m_functions->insert_error(stream));
     }
     const ChdbResult result(*m_functions, m_functions->insert_done(stream));
-    if (!result) return engine_error(m_functions->insert_error(stream));
-    if (const char* error = result.error()) return engine_error(error);
+    if (!result) return chdb_error(m_functions->insert_error(stream));
+    if (const char* error = result.error()) return chdb_error(error);
     return {};
 }
 

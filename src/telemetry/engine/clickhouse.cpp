@@ -1,7 +1,10 @@
 #include "telemetry/engine/clickhouse.h"
 
+#include "base/log.h"
 #include "base/text.h"
+#include "crypto/crypto.h"
 #include "otlp/attribute_text.h"
+#include "telemetry/cluster/cluster_sql.h"
 #include "telemetry/engine/engine_config.h"
 
 #include <algorithm>
@@ -109,11 +112,18 @@ Error engine_error(int exception_code, std::string_view message) {
     case 194:
     case 516:
         return {Code::unavailable, "the span store refuses our user or password", std::string(message)};
+    case 439: // CANNOT_SCHEDULE_TASK
     case 202: // TOO_MANY_SIMULTANEOUS_QUERIES
         return {Code::busy, "the span store is busy", std::string(message)};
     case 209: // SOCKET_TIMEOUT
     case 210: // NETWORK_ERROR
+    case 279: // ALL_CONNECTION_TRIES_FAILED
         return {Code::unavailable, "the span store cannot be reached: " + plain, std::string(message)};
+    case 225: // NO_ZOOKEEPER
+    case 285: // TOO_FEW_LIVE_REPLICAS
+    case 286: // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+    case 319: // UNKNOWN_STATUS_OF_INSERT: it is repeated with the same token
+    case 999: // KEEPER_EXCEPTION
     case 242: // TABLE_IS_READ_ONLY
     case 243: // NOT_ENOUGH_SPACE
     case 252: // TOO_MANY_PARTS
@@ -131,14 +141,11 @@ ClickHouse::ClickHouse(ClickHouseOptions options)
           return client;
       }()) {}
 
-Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string* insert_rows,
-                                             const std::function<Result<>(std::string_view)>& take) {
-    if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
-        return unavailable("SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
-    std::optional<EngineProcess::Use> use;
-    if (m_options.engine) use.emplace(TRY(m_options.engine->use()));
-    net::ClientRequest request;
-    request.method = "POST";
+namespace {
+
+// What every attempt sends: the part of the address after the host.
+std::string arguments_of(const ClickHouseQuery& query, const std::string* insert_rows, bool is_embedded,
+                         const std::string& query_id) {
     std::string arguments = query.as_reader ? "readonly=1" : "log_comment=" + percent_encode(query.project);
     if (!query.database.empty()) arguments += "&database=" + percent_encode(query.database);
     if (insert_rows) arguments += "&query=" + percent_encode(query.sql) + "&default_format=RowBinary";
@@ -151,25 +158,77 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
     // The engine's own timeout comes first and is reported; if none comes, the engine hangs.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(query.deadline).count();
     if (!has_limit) arguments += "&max_execution_time=" + std::to_string(std::max<int64_t>(1, seconds));
+    if (is_embedded) return arguments;
     // A server that streams its response has sent 200 long before it fails; one that buffers reports the error.
-    if (!m_options.engine) arguments += "&wait_end_of_query=1";
-    request.url = (m_options.engine ? "unix:" + m_options.engine->socket() + ":" : m_options.url) + "/?" + arguments;
-    if (m_options.engine)
-        request.headers.push_back({"X-ClickHouse-User", std::string(query.as_reader ? reader_user : owner_user)});
-    else if (query.as_reader || !m_options.user.empty()) {
-        request.headers.push_back({"X-ClickHouse-User", query.as_reader ? m_options.reader_user : m_options.user});
-        request.headers.push_back(
-            {"X-ClickHouse-Key", query.as_reader ? m_options.reader_password : m_options.password});
+    arguments += "&wait_end_of_query=1&query_id=" + query_id;
+    // Rows that were stored by an attempt whose response was lost are not stored again by the next.
+    if (insert_rows) arguments += "&insert_deduplication_token=" + to_hex(crypto::hash(*insert_rows));
+    return arguments;
+}
+
+void add_user(net::ClientRequest& request, const ClickHouseOptions& options, bool as_reader) {
+    if (options.engine) {
+        request.headers.push_back({"X-ClickHouse-User", std::string(as_reader ? reader_user : owner_user)});
+    } else if (as_reader || !options.user.empty()) {
+        request.headers.push_back({"X-ClickHouse-User", as_reader ? options.reader_user : options.user});
+        request.headers.push_back({"X-ClickHouse-Key", as_reader ? options.reader_password : options.password});
     }
-    if (insert_rows)
-        request.body.swap(*insert_rows); // and back: they are large
-    else
-        request.body = query.sql;
+}
+
+// A query whose reader is gone costs the server nothing any more. The embedded engine sees the closed connection
+// itself.
+void kill_query(net::HttpClient& client, const ClickHouseOptions& options, const std::string& address,
+                const std::string& query_id) {
+    net::ClientRequest request;
+    request.method = "POST";
+    request.url = address + "/?log_comment=%2A&wait_end_of_query=1";
+    add_user(request, options, false);
+    request.body = "KILL QUERY WHERE query_id = '" + query_id + "' ASYNC";
+    request.total_timeout = grace;
+    if (const auto sent = client.send(request); !sent.ok() || sent.value().status != 200)
+        log(Level::debug, "an abandoned query was not ended", {{"query_id", query_id}});
+}
+
+Error failure_of(const net::ClientResponse& response, const std::string& body) {
+    int code = 0;
+    const std::string_view text = response.header("X-ClickHouse-Exception-Code");
+    std::from_chars(text.data(), text.data() + text.size(), code);
+    if (code == 0) // not ClickHouse's own words: something in between
+        return unavailable("the span store cannot be reached: status " + std::to_string(response.status));
+    return engine_error(code, body);
+}
+
+std::vector<std::string> addresses_in(const std::string& list) {
+    std::vector<std::string> addresses;
+    for (const std::string_view part : split(list, ','))
+        if (!trim(part).empty()) addresses.emplace_back(trim(part));
+    return addresses;
+}
+
+std::string list_of(const std::vector<std::string>& addresses) {
+    std::string list;
+    for (const std::string& address : addresses) list += (list.empty() ? "" : ",") + address;
+    return list;
+}
+
+} // namespace
+
+Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string* insert_rows,
+                                             const std::function<Result<>(std::string_view)>& take) {
+    if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
+        return unavailable("SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
+    std::optional<EngineProcess::Use> use;
+    if (m_options.engine) use.emplace(TRY(m_options.engine->use()));
+    const std::string query_id = m_options.engine ? "" : "hone-" + to_hex(crypto::random_bytes(12));
+    net::ClientRequest request;
+    request.method = "POST";
+    add_user(request, m_options, query.as_reader);
     request.total_timeout = query.deadline + grace;
     request.idle_timeout = query.deadline + grace;
     request.max_response_bytes = query.most_bytes;
     request.cancel = query.cancel;
     int status = 0;
+    bool has_taken = false;
     std::string failure;
     if (take) {
         request.headers.push_back({"X-Hone-Stream", "1"});
@@ -178,24 +237,46 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
             return {};
         };
         request.on_body = [&](std::string_view piece) -> Result<> {
+            has_taken = has_taken || status == 200;
             if (status == 200) return take(piece);
             if (failure.size() < 64 << 10) failure += piece;
             return {};
         };
     }
-    auto sent = m_client.send(request);
-    if (insert_rows) request.body.swap(*insert_rows);
-    if (!sent.ok() && sent.error().code == Code::busy)
-        return unavailable("the span engine does not respond: " + sent.error().message);
-    if (!sent.ok()) return std::move(sent).error();
-    net::ClientResponse response = std::move(sent).value();
-    if (response.status == 200) return response;
-    int code = 0;
-    const std::string_view text = response.header("X-ClickHouse-Exception-Code");
-    std::from_chars(text.data(), text.data() + text.size(), code);
-    if (code == 0) // not ClickHouse's own words: something in between
-        return unavailable("the span store cannot be reached: status " + std::to_string(response.status));
-    return engine_error(code, take ? failure : response.body);
+    const std::string target = "/?" + arguments_of(query, insert_rows, m_options.engine != nullptr, query_id);
+    std::vector<std::string> addresses;
+    {
+        const Lock lock(m_mutex);
+        addresses =
+            m_options.engine ? std::vector{"unix:" + m_options.engine->socket() + ":"} : addresses_in(m_options.url);
+    }
+    for (size_t i = 0; i < addresses.size(); ++i) {
+        request.url = addresses[i] + target;
+        failure.clear();
+        if (insert_rows)
+            request.body.swap(*insert_rows); // and back: they are large
+        else
+            request.body = query.sql;
+        auto sent = m_client.send(request);
+        if (insert_rows) request.body.swap(*insert_rows);
+        if (sent.ok() && sent.value().status == 200) {
+            if (i > 0) { // later requests begin with the one that responded
+                std::ranges::rotate(addresses, addresses.begin() + static_cast<std::ptrdiff_t>(i));
+                const Lock lock(m_mutex);
+                m_options.url = list_of(addresses);
+            }
+            return sent;
+        }
+        const Error error = sent.ok() ? failure_of(sent.value(), take ? failure : sent.value().body) : sent.error();
+        const bool has_timed_out = !sent.ok() && error.code == Code::busy;
+        const bool is_cancelled = query.cancel != nullptr && query.cancel->is_cancelled();
+        if (!m_options.engine && (has_timed_out || is_cancelled))
+            kill_query(m_client, m_options, addresses[i], query_id);
+        if (has_timed_out) return unavailable("the span engine does not respond: " + error.message);
+        if (i + 1 == addresses.size() || has_taken || is_cancelled || error.code != Code::unavailable) return error;
+        log(Level::warning, "the next address of the span store is used", {{"why", error.message}});
+    }
+    return unavailable("clickhouse_url names no address");
 }
 
 ClickHouse::Replacement::Replacement(ClickHouse& engine) : m_engine(engine) {
@@ -239,6 +320,18 @@ Result<> ClickHouse::stream(const ClickHouseQuery& query, const std::function<Re
     return {};
 }
 
+Result<> ClickHouse::define(const std::string& statement) {
+    ClickHouseQuery query(on_cluster(statement, m_options.cluster));
+    if (statement.starts_with("CREATE DATABASE")) query.database.clear(); // it may not be there yet
+    query.deadline = std::chrono::seconds(30);
+    // A server that does not respond executes it when it is back.
+    if (!m_options.cluster.empty())
+        query.set("distributed_ddl_output_mode", "null_status_on_timeout_only_active")
+            .set("distributed_ddl_task_timeout", "20");
+    TRY(send(query, nullptr, {}));
+    return {};
+}
+
 Result<> ClickHouse::insert_selected(const ClickHouseQuery& query) {
     await_replacements();
     TRY(send(query, nullptr, {}));
@@ -256,6 +349,8 @@ Result<> ClickHouse::insert_from(const std::string& table, std::string& rows, Du
     query.set("max_partitions_per_insert_block", "0");
     query.set("max_insert_block_size", "200000");
     query.set("min_insert_block_size_bytes", "0");
+    // The log forgets the rows afterwards: most of the replicas have them then.
+    if (!m_options.cluster.empty()) query.set("insert_quorum", "auto");
     if (indexes_texts_later && m_options.engine)
         query.set("exclude_materialize_skip_indexes_on_insert", "input_words,output_words,input_index,output_index");
     TRY(send(query, &rows, {}));

@@ -25,6 +25,7 @@ struct ClickHouseOptions {
     std::string ca_file{};           // PEM; CA certificates for the URL; empty: the system's store
     std::string reader_user{};       // for a URL: the user that runs SQL written by people; empty: such SQL is rejected
     std::string reader_password{};
+    std::string cluster{}; // for a URL: its servers all have the tables, replicated; empty: one server has them
 };
 
 // One statement with its values. `{name:Type}` in the SQL stands for a bound value.
@@ -60,6 +61,10 @@ public:
     explicit ClickHouse(ClickHouseOptions options);
 
     bool is_embedded() const { return m_options.engine != nullptr; }
+    // Definitions are for its servers (cluster_sql.h); empty: for one.
+    const std::string& cluster() const { return m_options.cluster; }
+    // Creates, alters or drops a database, table, view or row policy, on all servers of the cluster.
+    Result<> define(const std::string& statement);
     // The result in the format that the SQL names.
     Result<std::string> query(const ClickHouseQuery& query);
     // Piece by piece as it comes; only for formats whose rows stand alone.

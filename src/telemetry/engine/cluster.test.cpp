@@ -2,6 +2,8 @@
 // so our own engine is behind a small gate that uses TLS and requires them.
 #include "net/server.h"
 #include "net/testing/certificates.h"
+#include "sql/testing.h"
+#include "telemetry/cluster/cluster_sql.h"
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/store_fixture.h"
 
@@ -39,6 +41,39 @@ public:
         const size_t at = target.find(waits);
         if (at == std::string::npos) return refused(62, "this server would stream: " + target);
         target.erase(at, waits.size());
+        // The engine has no ids of queries.
+        const std::string query_id = take_argument(target, "query_id");
+        std::string copy = target;
+        const std::string token = take_argument(copy, "insert_deduplication_token");
+        if (target.find("INSERT%20INTO%20hone.spans") != std::string::npos) {
+            const Lock lock(m_mutex);
+            ++m_span_inserts;
+            m_changed.notify_all();
+            m_changed.wait(m_mutex, [this]() REQUIRES_LOCK(m_mutex) { return !m_holds_inserts; });
+            if (m_keeps_inserts) {
+                m_kept.emplace_back(target, request.body);
+                return net::text_response(503, "lost");
+            }
+        }
+        {
+            const Lock lock(m_mutex);
+            if (!token.empty()) m_tokens.push_back(token);
+            if (request.body.starts_with("KILL QUERY")) m_kills.push_back(request.body);
+            if (!query_id.empty()) m_last_query = query_id;
+        }
+        if (request.body.starts_with("KILL QUERY")) return net::text_response(200, "");
+        if (request.body.find("FROM system.clusters") != std::string::npos)
+            return net::text_response(200, std::to_string(shards) + "\n");
+        if (shards > 0 && request.body.starts_with("SELECT engine FROM system.tables"))
+            return net::text_response(200, std::string(is_replicated ? "Replicated" : "") + "MergeTree\n");
+        if (const bool is_sync = request.body.starts_with("SYSTEM SYNC REPLICA");
+            is_sync || request.body.find(" ON CLUSTER ") != std::string::npos) {
+            const Lock lock(m_mutex);
+            m_definitions.push_back(request.body);
+            if (is_sync) return net::text_response(200, "");
+            // The engine has no cluster: it can read such a statement, and not execute it.
+            request.body = "SELECT formatQuery(" + quoted(request.body) + ")";
+        }
         forward.url = "unix:" + m_socket + ":" + target;
         forward.body = std::move(request.body);
         // The embedded engine has its row policies from its configuration and cannot be given others.
@@ -53,11 +88,74 @@ public:
         if (!code.empty()) response.set_header("X-ClickHouse-Exception-Code", std::string(code));
         return response;
     }
+    std::vector<std::string> tokens() {
+        const Lock lock(m_mutex);
+        return m_tokens;
+    }
+    std::vector<std::string> definitions() {
+        const Lock lock(m_mutex);
+        return m_definitions;
+    }
+    std::vector<std::string> kills() {
+        const Lock lock(m_mutex);
+        return m_kills;
+    }
+    // Inserts of spans wait at the gate.
+    void hold_inserts(bool holds) {
+        const Lock lock(m_mutex);
+        m_holds_inserts = holds;
+        m_changed.notify_all();
+    }
+    // Inserts of spans get no response, and arrive at the engine later.
+    void keep_inserts(bool keeps) {
+        const Lock lock(m_mutex);
+        m_keeps_inserts = keeps;
+    }
+    size_t deliver_kept() {
+        const Lock lock(m_mutex);
+        for (const auto& [target, body] : m_kept) {
+            net::ClientRequest late;
+            late.method = "POST";
+            late.headers.push_back({"X-ClickHouse-User", "hone"});
+            late.url = "unix:" + m_socket + ":" + target;
+            late.body = body;
+            const auto sent = m_client.send(late);
+            CHECK((sent.ok() && sent.value().status == 200));
+        }
+        return m_kept.size();
+    }
+    bool wait_for_span_inserts(int count) {
+        const Lock lock(m_mutex);
+        return m_changed.wait_for(m_mutex, 60s, [&]() REQUIRES_LOCK(m_mutex) { return m_span_inserts >= count; });
+    }
+    int span_inserts() {
+        const Lock lock(m_mutex);
+        return m_span_inserts;
+    }
     std::atomic<bool> is_away = false;
     std::atomic<bool> takes_policies = true;
     std::atomic<bool> has_policies = true;
+    std::atomic<int> shards = 0; // of any cluster
+    std::atomic<bool> is_replicated = true;
 
 private:
+    static std::string take_argument(std::string& target, std::string_view name) {
+        const std::string start = "&" + std::string(name) + "=";
+        const size_t at = target.find(start);
+        if (at == std::string::npos) return "";
+        const size_t end = std::min(target.find('&', at + 1), target.size());
+        std::string value = target.substr(at + start.size(), end - at - start.size());
+        target.erase(at, end - at);
+        return value;
+    }
+    static std::string quoted(std::string_view text) {
+        std::string out = "'";
+        for (const char letter : text) {
+            if (letter == '\'' || letter == '\\') out += '\\';
+            out += letter;
+        }
+        return out + "'";
+    }
     static net::Response refused(int code, const std::string& why) {
         net::Response response = net::text_response(500, why);
         response.set_header("X-ClickHouse-Exception-Code", std::to_string(code));
@@ -65,6 +163,16 @@ private:
     }
     const std::string m_socket;
     net::HttpClient m_client;
+    Mutex m_mutex;
+    Condition m_changed;
+    bool m_holds_inserts GUARDED_BY(m_mutex) = false;
+    bool m_keeps_inserts GUARDED_BY(m_mutex) = false;
+    int m_span_inserts GUARDED_BY(m_mutex) = 0;
+    std::vector<std::pair<std::string, std::string>> m_kept GUARDED_BY(m_mutex); // target, body
+    std::vector<std::string> m_tokens GUARDED_BY(m_mutex);
+    std::vector<std::string> m_definitions GUARDED_BY(m_mutex);
+    std::vector<std::string> m_kills GUARDED_BY(m_mutex);
+    std::string m_last_query GUARDED_BY(m_mutex);
 };
 
 TelemetryOptions options_for(const std::string& directory, const std::string& url, const std::string& ca_file) {
@@ -79,11 +187,179 @@ TelemetryOptions options_for(const std::string& directory, const std::string& ur
     return options;
 }
 
+// The engine of the fixture has no tokens: with a clock that stands still, equal blocks of other cases are not
+// repetitions.
+struct WithoutTokens {
+    ~WithoutTokens() {
+        const ClickHouseQuery reset("ALTER TABLE hone.spans MODIFY SETTING non_replicated_deduplication_window = 0");
+        CHECK(fixture().telemetry->engine().query(reset).ok());
+    }
+};
+
+int send_twenty(Telemetry& telemetry, const std::string& project, uint64_t first) {
+    std::vector<TestSpan> spans;
+    for (uint64_t i = first; i < first + 20; ++i) spans.push_back({i, i});
+    return telemetry.ingest({request(spans), "application/json", "", project, "space"}).status;
+}
+
+bool is_loaded(Telemetry& telemetry) {
+    return telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, 60s);
+}
+
 } // namespace
+
+TEST_CASE("spans that are sent to two servers are stored once when both store them at the same moment") {
+    Fixture& f = fixture();
+    f.store();
+    const WithoutTokens reset;
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions server_options;
+    server_options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(server_options, gate);
+    REQUIRE(server.ok());
+    const std::string url = "http://" + server.value()->addresses().front();
+    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
+    TemporaryDirectory directory;
+    const auto open = [&](const std::string& name) {
+        TelemetryOptions options = options_for(directory / name, url, "");
+        options.shared_database = &database.database();
+        options.server = name;
+        auto opened = Telemetry::open(options, f.projects, f.clock);
+        REQUIRE(opened.ok());
+        return std::move(opened).value();
+    };
+    const auto first = open("a"), second = open("b");
+    gate.hold_inserts(true);
+    REQUIRE(send_twenty(*first, "both", 1) == 200);
+    REQUIRE(gate.wait_for_span_inserts(1)); // has checked, and does not get further
+    f.clock.advance(1ms);                   // what another server receives differs in its time of receipt
+    REQUIRE(send_twenty(*second, "both", 11) == 200);
+    while (second->claims()->waits() == 0 && gate.span_inserts() == 1) std::this_thread::yield();
+    CHECK(gate.span_inserts() == 1);
+    gate.hold_inserts(false);
+    REQUIRE(is_loaded(*first));
+    REQUIRE(is_loaded(*second));
+    CHECK(count_spans("both") == 30);
+    CHECK(second->ledger()["project_both"].repeated == 10);
+    // Other traces do not wait.
+    gate.hold_inserts(true);
+    const int before = gate.span_inserts();
+    REQUIRE(send_twenty(*first, "both", 101) == 200);
+    REQUIRE(gate.wait_for_span_inserts(before + 1));
+    REQUIRE(send_twenty(*second, "both", 201) == 200);
+    CHECK(gate.wait_for_span_inserts(before + 2));
+    gate.hold_inserts(false);
+    REQUIRE(is_loaded(*first));
+    REQUIRE(is_loaded(*second));
+    CHECK(count_spans("both") == 70);
+}
+
+TEST_CASE("an insert of a killed server that arrives late is not stored beside that of its next process") {
+    Fixture& f = fixture();
+    f.store();
+    const WithoutTokens reset;
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions server_options;
+    server_options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(server_options, gate);
+    REQUIRE(server.ok());
+    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
+    TemporaryDirectory directory;
+    TelemetryOptions options = options_for(directory.path(), "http://" + server.value()->addresses().front(), "");
+    options.shared_database = &database.database();
+    options.server = "a";
+    auto killed = Telemetry::open(options, f.projects, f.clock);
+    REQUIRE(killed.ok());
+    gate.keep_inserts(true);
+    REQUIRE(send_twenty(*killed.value(), "late", 1) == 200);
+    REQUIRE(gate.wait_for_span_inserts(1));
+    REQUIRE(send_twenty(*killed.value(), "late", 21) == 200); // after the block that was sent
+    killed.value().reset();
+    gate.keep_inserts(false);
+    auto next = Telemetry::open(options, f.projects, f.clock);
+    REQUIRE(next.ok());
+    REQUIRE(is_loaded(*next.value()));
+    CHECK(count_spans("late") == 40);
+    CHECK(gate.deliver_kept() > 0);
+    CHECK(count_spans("late") == 40);
+}
+
+TEST_CASE("definitions for a cluster are on all of its servers, with replicated tables") {
+    CHECK(on_cluster("CREATE DATABASE IF NOT EXISTS hone", "") == "CREATE DATABASE IF NOT EXISTS hone");
+    CHECK(on_cluster("CREATE DATABASE IF NOT EXISTS hone", "main") ==
+          "CREATE DATABASE IF NOT EXISTS hone ON CLUSTER `main`");
+    CHECK(on_cluster("CREATE TABLE IF NOT EXISTS hone.t (n UInt8) ENGINE = ReplacingMergeTree(v) ORDER BY n", "a`b") ==
+          "CREATE TABLE IF NOT EXISTS hone.t ON CLUSTER `a\\`b` (n UInt8) ENGINE = ReplicatedReplacingMergeTree(v) "
+          "ORDER BY n");
+    CHECK(on_cluster("CREATE OR REPLACE VIEW `d`.v DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT 1", "main") ==
+          "CREATE OR REPLACE VIEW `d`.v ON CLUSTER `main` DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT 1");
+    CHECK(on_cluster("CREATE ROW POLICY OR REPLACE p ON hone.t FOR SELECT USING 1 TO CURRENT_USER", "main") ==
+          "CREATE ROW POLICY OR REPLACE p ON CLUSTER `main` ON hone.t FOR SELECT USING 1 TO CURRENT_USER");
+    CHECK(on_cluster("ALTER TABLE hone.t MODIFY SETTING a = 1", "main") ==
+          "ALTER TABLE hone.t ON CLUSTER `main` MODIFY SETTING a = 1");
+    CHECK(on_cluster("DROP DATABASE IF EXISTS `d`", "main") == "DROP DATABASE IF EXISTS `d` ON CLUSTER `main`");
+}
+
+TEST_CASE("with clickhouse_cluster every definition is for the cluster, and a block waits for its replica") {
+    Fixture& f = fixture();
+    f.store();
+    const WithoutTokens reset;
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions server_options;
+    server_options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(server_options, gate);
+    REQUIRE(server.ok());
+    TemporaryDirectory directory;
+    TelemetryOptions options = options_for(directory / "1", "http://" + server.value()->addresses().front(), "");
+    options.clickhouse_cluster = "main";
+    options.clickhouse_reader_user = "asker";
+    options.clickhouse_reader_password = "pass word";
+    const auto why_not = [&](const std::string& folder) {
+        options.directory = directory / folder;
+        auto opened = Telemetry::open(options, f.projects, f.clock);
+        REQUIRE(opened.ok());
+        const auto store = opened.value()->store();
+        return store.ok() ? std::string() : store.error().message;
+    };
+    CHECK(why_not("2").find("which the server at clickhouse_url does not have") != std::string::npos);
+    gate.shards = 3;
+    CHECK(why_not("3").find("which has 3 shards") != std::string::npos);
+    CHECK(gate.definitions().empty());
+    gate.shards = 1;
+    gate.is_replicated = false;
+    CHECK(why_not("4").find("hone.spans was created without it and is not replicated") != std::string::npos);
+    gate.is_replicated = true;
+    options.directory = directory / "1";
+    auto opened = Telemetry::open(options, f.projects, f.clock);
+    REQUIRE(opened.ok());
+    REQUIRE(send_twenty(*opened.value(), "replicated", 1) == 200);
+    REQUIRE(is_loaded(*opened.value()));
+    CHECK(count_spans("replicated") == 20);
+    SqlRequest query;
+    query.project = "project_replicated";
+    query.sql = "SELECT count() AS n FROM spans";
+    query.format = "CSVWithNames";
+    // Its views are read by the engine and not created.
+    CHECK_FALSE(SqlGuard(opened.value()->engine()).run(query).ok());
+    const auto starts_with = [&](std::string_view start) {
+        int count = 0;
+        for (const std::string& one : gate.definitions()) count += one.starts_with(start) ? 1 : 0;
+        return count;
+    };
+    CHECK(starts_with("CREATE DATABASE IF NOT EXISTS hone ON CLUSTER `main`") >= 2); // also before the failure
+    CHECK(starts_with("CREATE TABLE IF NOT EXISTS hone.spans ON CLUSTER `main` (") >= 2);
+    CHECK(starts_with("CREATE TABLE IF NOT EXISTS hone.logs ON CLUSTER `main` (") >= 1);
+    CHECK(starts_with("CREATE ROW POLICY OR REPLACE hone_projects ON CLUSTER `main` ON hone.spans") == 1);
+    CHECK(starts_with("CREATE DATABASE IF NOT EXISTS `hone_project_replicated` ON CLUSTER `main`") == 1);
+    CHECK(starts_with("SYSTEM SYNC REPLICA hone.spans LIGHTWEIGHT") >= 1);
+    for (const std::string& one : gate.definitions())
+        if (one.starts_with("CREATE TABLE")) CHECK(one.find("ENGINE = Replicated") != std::string::npos);
+}
 
 TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait in the log while it is away") {
     Fixture& f = fixture();
     f.store(); // the engine that stands behind the gate
+    const WithoutTokens reset;
     net::testing::TestAuthority authority;
     const auto files = authority.issue("gate", "DNS:localhost,IP:127.0.0.1");
     Gate gate(f.telemetry->engine_process()->socket());
@@ -156,6 +432,65 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
     auto guessing = Telemetry::open(wrong, f.projects, f.clock);
     REQUIRE(guessing.ok());
     CHECK(!guessing.value()->store().ok());
+}
+
+TEST_CASE("the next address of the span store is used while one is away, and every block has a token of its content") {
+    Fixture& f = fixture();
+    f.store();
+    Gate first(f.telemetry->engine_process()->socket()), second(f.telemetry->engine_process()->socket());
+    net::ServerOptions options;
+    options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto one = net::Server::start(options, first), two = net::Server::start(options, second);
+    REQUIRE((one.ok() && two.ok()));
+    ClickHouseOptions connection;
+    connection.url = "http://" + one.value()->addresses().front() + ", http://" + two.value()->addresses().front();
+    connection.user = "hone";
+    connection.password = "pass word";
+    ClickHouse store(connection);
+    const auto one_row = [&] { return store.query(ClickHouseQuery("SELECT 1")); };
+    CHECK(one_row().value() == "1\n");
+    first.is_away = true;
+    CHECK(one_row().value() == "1\n");
+    second.is_away = true;
+    CHECK(one_row().error().code == Code::unavailable);
+    second.is_away = false;
+    CHECK(one_row().value() == "1\n");
+    // An error of the query itself is not tried elsewhere.
+    first.is_away = false;
+    CHECK(store.query(ClickHouseQuery("SELECT no_such_column")).error().code == Code::invalid);
+
+    ClickHouseQuery make("CREATE TABLE IF NOT EXISTS hone.token_test (n UInt8) ENGINE = MergeTree ORDER BY n");
+    REQUIRE(store.query(make).ok());
+    for (const char* rows : {"a", "a", "b"}) CHECK(store.insert("hone.token_test", rows, 10s).ok());
+    std::vector<std::string> tokens = first.tokens();
+    for (const std::string& token : second.tokens()) tokens.push_back(token);
+    REQUIRE(tokens.size() == 3);
+    CHECK(tokens[0] == tokens[1]);
+    CHECK(tokens[1] != tokens[2]);
+    REQUIRE(store.query(ClickHouseQuery("DROP TABLE hone.token_test")).ok());
+}
+
+TEST_CASE("a query whose reader has left is ended at the server") {
+    Fixture& f = fixture();
+    f.store();
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions options;
+    options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(options, gate);
+    REQUIRE(server.ok());
+    ClickHouseOptions connection;
+    connection.url = "http://" + server.value()->addresses().front();
+    connection.user = "hone";
+    connection.password = "pass word";
+    ClickHouse store(connection);
+    net::Cancel cancel;
+    ClickHouseQuery slow("SELECT count() FROM numbers(100000000000) WHERE NOT ignore(sleepEachRow(0.001))");
+    slow.cancel = &cancel;
+    std::thread reader([&] { CHECK_FALSE(store.query(slow).ok()); });
+    cancel.cancel();
+    reader.join();
+    REQUIRE(gate.kills().size() == 1);
+    CHECK(gate.kills().front().starts_with("KILL QUERY WHERE query_id = 'hone-"));
 }
 
 } // namespace hone::telemetry::testing

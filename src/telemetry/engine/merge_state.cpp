@@ -10,8 +10,11 @@ Result<MergeState> read_merge_state(ClickHouse& engine) {
         "toInt64(arrayMax(mapValues(sumMapIf(map("
         "partition, toUInt64(1)), active)))), toInt64((SELECT count() FROM system.merges WHERE database = 'hone' AND "
         "table "
-        "= 'spans')), toInt64(sumIf(bytes_on_disk, NOT active)), toInt64((SELECT sum(total_size_bytes_compressed * (1 "
-        "- progress)) FROM system.merges WHERE database = 'hone')), toFloat64(if(countIf(active AND level = 0) = 0, 0, "
+        "= 'spans')), toInt64(sumIf(bytes_on_disk, NOT active)), "
+        // A merge that has just begun can report a size that no part has; it never writes more than there is.
+        "toInt64(least((SELECT sum(total_size_bytes_compressed * (1 - least(1, greatest(0, progress)))) FROM "
+        "system.merges WHERE database = 'hone'), (SELECT toFloat64(sum(bytes_on_disk)) FROM system.parts WHERE "
+        "database = 'hone' AND active))), toFloat64(if(countIf(active AND level = 0) = 0, 0, "
         "greatest(0, toUnixTimestamp(now()) - toUnixTimestamp(minIf(modification_time, active AND level = 0))))) FROM "
         "system.parts WHERE database = 'hone' AND table = 'spans' FORMAT RowBinary");
     const std::string bytes = TRY(engine.query(query));

@@ -23,9 +23,7 @@ constexpr std::string_view closed_system_tables[] = {
 
 Result<> execute(ClickHouse& engine, const std::vector<std::string>& statements, std::string_view what) {
     for (const std::string& statement : statements) {
-        ClickHouseQuery query(statement);
-        query.deadline = std::chrono::seconds(30);
-        auto made = engine.query(query);
+        auto made = engine.define(statement);
         if (!made.ok() && made.error().code != Code::unavailable && made.error().code != Code::busy)
             return unavailable("SQL is not available: " + std::string(what) +
                                " cannot be made: " + made.error().message);
@@ -48,10 +46,7 @@ Result<std::string> project_database(std::string_view project) {
 }
 
 Result<> drop_project_database(ClickHouse& engine, std::string_view project) {
-    ClickHouseQuery query("DROP DATABASE IF EXISTS `" + TRY(project_database(project)) + "`");
-    query.deadline = std::chrono::seconds(30);
-    TRY(engine.query(query));
-    return {};
+    return engine.define("DROP DATABASE IF EXISTS `" + TRY(project_database(project)) + "`");
 }
 
 Result<std::string> ProjectViews::open(const std::string& project) {

@@ -1,5 +1,6 @@
 #include "telemetry/engine/schema.h"
 
+#include "base/text.h"
 #include "telemetry/engine/eval_row.h"
 #include "telemetry/span/span_row.h"
 
@@ -15,8 +16,16 @@ namespace {
 constexpr std::string_view sync_merges = "min_rows_to_fsync_after_merge = 1";
 // So a part that was merged needs to stay only for queries that began before.
 constexpr std::string_view remove_merged_soon = "old_parts_lifetime = 10";
-const std::string durable = "index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, " +
-                            std::string(remove_merged_soon) + ", " + std::string(sync_merges);
+const std::string durable = "fsync_after_insert = 1, fsync_part_directory = 1, " + std::string(remove_merged_soon) +
+                            ", " + std::string(sync_merges);
+const std::string durable_rows = "index_granularity = 1024, " + durable;
+// For tables from which single ids are read, a granule each.
+const std::string durable_ids = "index_granularity = 256, " + durable;
+
+// A block that an attempt without a response, or a killed server, has stored is not stored again: its token is there.
+// The embedded engine has one writer, and ends with it.
+constexpr std::string_view keep_tokens =
+    "ALTER TABLE hone.spans MODIFY SETTING non_replicated_deduplication_window = 1000";
 
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
@@ -46,7 +55,7 @@ INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
 INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1)
 ENGINE = MergeTree PARTITION BY intDiv(start_ns, 86400000000000) ORDER BY (project, start_ns)
 SETTINGS parts_to_throw_insert = 3000, ratio_of_defaults_for_sparse_serialization = 0.9, )" +
-           std::string(few_files) + ", " + durable + ", " + std::string(merge_old_days);
+           std::string(few_files) + ", " + durable_rows + ", " + std::string(merge_old_days);
 }
 
 // A table of an earlier version: parts that are there stay as they are, new ones are made as in a new table.
@@ -61,10 +70,7 @@ Result<> use_codecs(ClickHouse& engine) {
         changes += (changes.empty() ? " MODIFY COLUMN " : ", MODIFY COLUMN ") + std::string(column.name) + " " + codec;
     }
     if (changes.empty()) return {};
-    ClickHouseQuery alter("ALTER TABLE hone.spans" + changes);
-    alter.deadline = std::chrono::seconds(30);
-    TRY(engine.query(alter));
-    return {};
+    return engine.define("ALTER TABLE hone.spans" + changes);
 }
 
 // Columns that tables of earlier versions lack, each at its place: rows are written in the order of span_columns().
@@ -89,21 +95,21 @@ project LowCardinality(String), trace_id FixedString(32),
 first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
 ENGINE = AggregatingMergeTree ORDER BY (project, trace_id)
 SETTINGS )" +
-           durable;
+           durable_ids;
 }
 
 std::string create_evals() {
     return "CREATE TABLE IF NOT EXISTS hone.evals (" + eval_table_columns() + R"()
 ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY (project, target, name, target_id, identifier)
 SETTINGS )" +
-           durable;
+           durable_rows;
 }
 
 std::string create_eval_history() {
     return "CREATE TABLE IF NOT EXISTS hone.eval_history (" + eval_table_columns() + R"()
 ENGINE = MergeTree ORDER BY (project, target, name, target_id, version)
 SETTINGS )" +
-           durable;
+           durable_rows;
 }
 
 // For SQL: what people call a trace and a session.
@@ -120,6 +126,36 @@ anyIf(t.user_id, t.user_id != '') AS user_id, min(t.start_ns) AS start_ns, max(t
 count() AS traces, sum(t.spans) AS spans, sum(t.errors) AS errors, sum(t.tokens) AS tokens,
 sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session != '' GROUP BY t.project, t.chat_session)";
 
+// Every server of the cluster has all rows: with several shards a query would find those of one.
+Result<> check_cluster(ClickHouse& engine) {
+    if (engine.cluster().empty()) return {};
+    ClickHouseQuery query("SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = {cluster:String} "
+                          "FORMAT TSVRaw");
+    query.bind("cluster", engine.cluster());
+    query.database.clear();
+    const std::string found = TRY(engine.query(query));
+    const std::string_view shards = trim(found);
+    if (shards == "0")
+        return unavailable("clickhouse_cluster is " + engine.cluster() +
+                           ", which the server at "
+                           "clickhouse_url does not have: see system.clusters there");
+    if (shards != "1")
+        return unavailable("clickhouse_cluster is " + engine.cluster() + ", which has " + std::string(shards) +
+                           " shards: use a cluster of one shard with replicas");
+    return {};
+}
+
+// A table of an installation without a cluster stays as it is, and would be on one server only.
+Result<> check_replicated(ClickHouse& engine) {
+    if (engine.cluster().empty()) return {};
+    const ClickHouseQuery query("SELECT engine FROM system.tables WHERE database = 'hone' AND name = 'spans' "
+                                "FORMAT TSVRaw");
+    const std::string made_as = TRY(engine.query(query));
+    if (trim(made_as).starts_with("Replicated")) return {};
+    return unavailable("clickhouse_cluster is set, but hone.spans was created without it and is not replicated: unset "
+                       "it, or use a ClickHouse without the database hone");
+}
+
 } // namespace
 
 Result<> create_schema(ClickHouse& engine) {
@@ -132,22 +168,19 @@ Result<> create_schema(ClickHouse& engine) {
                                       create_eval_history(),
                                       std::string(create_traces),
                                       std::string(create_chat_sessions)};
-    const auto run = [&](const std::string& statement) -> Result<> {
-        ClickHouseQuery query(statement);
-        if (statement.starts_with("CREATE DATABASE")) query.database.clear(); // it may not be there yet
-        query.deadline = std::chrono::seconds(30);
-        TRY(engine.query(query));
-        return {};
-    };
-    for (const std::string& statement : statements) TRY(run(statement));
+    TRY(check_cluster(engine));
+    for (const std::string& statement : statements) TRY(engine.define(statement));
+    TRY(check_replicated(engine));
     // Tables of earlier versions.
-    for (const std::string& statement : add_newer_columns()) TRY(run(statement));
+    for (const std::string& statement : add_newer_columns()) TRY(engine.define(statement));
     for (const std::string table : {"evals", "eval_history"})
         for (const std::string& column : newer_eval_columns())
-            TRY(run("ALTER TABLE hone." + table + " ADD COLUMN IF NOT EXISTS " + column));
+            TRY(engine.define("ALTER TABLE hone." + table + " ADD COLUMN IF NOT EXISTS " + column));
     for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
-        TRY(run("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) + ", " +
-                std::string(remove_merged_soon)));
+        TRY(engine.define("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) +
+                          ", " + std::string(remove_merged_soon)));
+    // Replicated tables keep tokens by themselves.
+    if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
     return use_codecs(engine);
 }
 

@@ -35,7 +35,7 @@ struct BacklogView {
     bool is_late = false;
     std::string problem;
     std::string advice;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans", &BacklogView::spans, "Acknowledged spans that are not stored yet."},
         Field{"bytes", &BacklogView::bytes, "Their size in the span log."},
         Field{"oldest_wait_seconds", &BacklogView::oldest_wait_seconds, "Waiting time of the oldest of them."},

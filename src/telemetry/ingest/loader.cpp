@@ -83,6 +83,10 @@ void Loader::start() {
 
 void Loader::run(std::stop_token stop) {
     ::pthread_setname_np(::pthread_self(), "span-loader");
+    {
+        const std::scoped_lock step(m_step_mutex);
+        m_stop = stop;
+    }
     Duration pause = std::chrono::milliseconds(100);
     while (!stop.stop_requested()) {
         if (!m_wal.wait(m_next, m_options.rest_after, stop)) {
@@ -135,6 +139,7 @@ Result<bool> Loader::load_block() {
     leave_out_repetitions(block);
     if (!block.rows.empty()) {
         if (m_options.prepare) TRY(m_options.prepare());
+        TRY(claim(block));
         TRY(begin_known());
         TRY(compare_with_engine(block));
         std::optional<ClickHouse::Replacement> replacement; // until the new rows are in
@@ -145,6 +150,7 @@ Result<bool> Loader::load_block() {
         for (const Row& row : block.rows)
             if (!row.is_left_out) m_known.add(identity(row.head), row.head.start_ns);
         TRY(insert(block));
+        if (m_options.claims) TRY(m_options.claims->release());
     }
     TRY(finish(block));
     return true;
@@ -153,6 +159,10 @@ Result<bool> Loader::load_block() {
 Result<Loader::Block> Loader::read_block() {
     Block block;
     block.frames = TRY(m_wal.read(m_next, m_options.block_bytes));
+    // One that was claimed may be stored already: with the same frames its rows have the same token.
+    const auto claimed = m_options.claims ? TRY(m_options.claims->unfinished()) : std::nullopt;
+    if (claimed && claimed->first == m_next)
+        std::erase_if(block.frames.list, [&](const Wal::Frame& frame) { return frame.sequence > claimed->last; });
     size_t bytes = 0;
     for (const Wal::Frame& frame : block.frames.list) {
         bytes += frame.payload.size();
@@ -188,6 +198,22 @@ void Loader::leave_out_repetitions(Block& block) {
     }
 }
 
+// Until no other server stores spans of these traces. Then check and insert are one step.
+Result<> Loader::claim(const Block& block) {
+    if (!m_options.claims) return {};
+    std::set<std::string> traces;
+    for (const Row& row : block.rows)
+        traces.insert(std::string(row.head.project) + '\0' + std::string(row.head.trace_id));
+    TRY(m_options.claims->claim({block.frames.list.front().sequence, block.frames.list.back().sequence},
+                                claimed_traces(traces)));
+    while (!TRY(m_options.claims->has_turn())) {
+        Lock lock(m_mutex);
+        m_loaded.wait_for(m_mutex, m_stop, m_options.claims->options().poll, [] { return false; });
+        if (m_stop.stop_requested()) return unavailable("the server stops");
+    }
+    return {};
+}
+
 // Once: what the engine holds from before. A start in the future counts too, so the clock cannot be used.
 Result<> Loader::begin_known() {
     if (!m_options.is_only_writer || m_known.has_begun()) return {};
@@ -215,6 +241,11 @@ Result<> Loader::compare_with_engine(Block& block) {
         wanted.emplace(std::move(key), i);
     }
     if (wanted.empty()) return {};
+    if (!m_engine.cluster().empty()) { // this replica must have what another one stored before our turn
+        ClickHouseQuery sync("SYSTEM SYNC REPLICA hone.spans LIGHTWEIGHT");
+        sync.deadline = m_options.insert_deadline;
+        TRY(m_engine.query(sync));
+    }
     std::string project_list;
     for (const std::string_view project : projects)
         project_list += (project_list.empty() ? "" : ",") + quote_token(project);
@@ -296,7 +327,12 @@ Result<> Loader::insert(const Block& block) {
     TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
     // Large blocks follow each other: their parts are merged within seconds, and indexed then, once.
     constexpr size_t large_block = 4000;
-    return m_engine.insert_from("hone.spans", m_rows, m_options.insert_deadline, block.rows.size() >= large_block);
+    Duration deadline = m_options.insert_deadline;
+    if (m_options.claims) {
+        TRY(m_options.claims->renew());
+        deadline = std::min(deadline, m_options.claims->options().insert_deadline);
+    }
+    return m_engine.insert_from("hone.spans", m_rows, deadline, block.rows.size() >= large_block);
 }
 
 Result<> Loader::finish(Block& block) {

@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "telemetry/cluster/block_claims.h"
 #include "telemetry/engine/clickhouse.h"
 #include "telemetry/ingest/backlog.h"
 #include "telemetry/ingest/ingest_frame.h"
@@ -30,7 +31,7 @@ namespace hone::telemetry {
 struct LoaderOptions {
     std::string state_file;
     std::function<Result<>()> prepare;                        // before the first block: makes the tables
-    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be queried now; must not block
+    std::function<void(std::span<const SpanRowHead>)> loaded; // rows that can be queried now; short
     size_t block_bytes = 64 << 20;
     Duration gather{200'000'000};         // after the first frame, so that blocks are worth their cost; not when behind
     Duration rest_after{600'000'000'000}; // without a frame: memory is given back
@@ -38,6 +39,7 @@ struct LoaderOptions {
     Duration same_span_window{600'000'000'000}; // how far a span's start may move when it is sent again
     bool is_only_writer = true;                 // of the engine: then our own rows need no query
     Duration wait_limit{60'000'000'000};        // spans that wait longer are late
+    BlockClaims* claims = nullptr;              // other servers write too: a block waits for its turn
 };
 
 class Loader {
@@ -84,6 +86,7 @@ private:
         Ledger outcome;               // stored and repeated
     };
     Result<Block> read_block();
+    Result<> claim(const Block& block);
     void leave_out_repetitions(Block& block);
     Result<> begin_known();
     Result<> compare_with_engine(Block& block);
@@ -125,6 +128,7 @@ private:
     uint64_t m_after_last GUARDED_BY(m_mutex) = 0; // the sequence after the last frame that was counted
     int64_t m_failures GUARDED_BY(m_mutex) = 0;
     std::string m_why GUARDED_BY(m_mutex); // the last attempt failed
+    std::stop_token m_stop;                // of the thread; with m_step_mutex
     std::jthread m_thread;                 // last
 };
 

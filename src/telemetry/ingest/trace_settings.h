@@ -23,7 +23,7 @@ struct RedactionSettings {
     json::Defaulted<bool> secrets = false;
     json::Defaulted<bool> emails = false;
     json::Defaulted<bool> credentials = true;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"keys", &RedactionSettings::keys,
               "Attributes whose values are redacted; a * at the end matches any rest."},
         Field{"patterns", &RedactionSettings::patterns, "Regular expressions (RE2) whose matches are redacted."},
@@ -41,7 +41,7 @@ struct ProjectTraceSettings {
     std::optional<double> sample;
     std::optional<RedactionSettings> redaction;
     std::optional<int64_t> log_retention_days;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"retention_bytes", &ProjectTraceSettings::retention_bytes,
               "Disk space for the project's spans; above it the oldest spans are deleted, in addition to the retention "
               "by days."},
@@ -59,7 +59,7 @@ struct ProjectTraceSettings {
 struct SpaceTraceSettings {
     std::optional<int64_t> spans_per_day;
     std::optional<int64_t> bytes_per_day;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans_per_day", &SpaceTraceSettings::spans_per_day,
               "Spans per day (UTC) of all projects together; more are rejected until the next day."},
         Field{"bytes_per_day", &SpaceTraceSettings::bytes_per_day,

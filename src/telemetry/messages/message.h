@@ -14,7 +14,7 @@ struct ToolCall {
     std::string name;
     std::string arguments; // JSON text as the model wrote it
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ToolCall::id, "The call's id, which the tool's result repeats."},
         Field{"name", &ToolCall::name, "The tool."},
         Field{"arguments", &ToolCall::arguments, "JSON text as the model wrote it."},
@@ -26,7 +26,7 @@ struct MessageMedia {
     std::string mime;
     std::string source; // a data: or http address; empty when only the placeholder was recorded
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &MessageMedia::kind, "image, audio, video or file."},
         Field{"mime", &MessageMedia::mime, "Media type, such as image/png."},
         Field{"source", &MessageMedia::source, "A data: or http address; empty when it was not recorded."},
@@ -40,7 +40,7 @@ struct Message {
     std::vector<ToolCall> tool_calls;
     std::vector<MessageMedia> media = {};
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"role", &Message::role, "system, user, assistant, tool, or the instrumentation's own word."},
         Field{"content", &Message::content, "Text; parts are joined by line ends, media stand as [image]."},
         Field{"tool_call_id", &Message::tool_call_id, "The call that a tool's message responds to."},
@@ -55,7 +55,7 @@ struct Document {
     std::optional<double> score;
     std::string metadata;
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Document::id, "The document's id."},
         Field{"content", &Document::content, "Its text."},
         Field{"score", &Document::score, "Relevance as the retriever or reranker gave it."},

@@ -14,7 +14,7 @@ namespace dom = simdjson::dom;
 
 // Arguments are JSON text; some instrumentations encode that text once more.
 std::string arguments_of(const dom::object& call) {
-    for (const char* name : {"arguments", "args", "input", "toolInput", "parameters"}) {
+    for (const char* name : {"arguments", "args", "input", "toolInput", "parameters", "server_tool_call"}) {
         const auto value = member(call, name);
         if (!value) continue;
         std::string text = text_or_json(*value);
@@ -32,7 +32,7 @@ ToolCall read_tool_call(const dom::object& call) {
     ToolCall result;
     const auto function = object_member(call, "function");
     const dom::object& body = function ? *function : call;
-    result.id = first_text(call, {"call_id", "id", "toolCallId", "tool_call_id", "ref"});
+    result.id = first_text(call, {"call_id", "id", "toolCallId", "tool_call_id", "toolUseId", "ref"});
     result.name = first_text(body, {"name", "toolName", "tool_name"});
     result.arguments = arguments_of(body);
     return result;
@@ -74,7 +74,10 @@ void add_call(Reading& reading, ToolCall call) {
 void add_result(Reading& reading, const dom::object& object, std::initializer_list<const char*> names) {
     Message message;
     message.role = "tool";
-    message.tool_call_id = first_text(object, {"id", "toolCallId", "tool_use_id", "tool_call_id", "call_id", "ref"});
+    message.tool_call_id =
+        first_text(object, {"id", "toolCallId", "tool_use_id", "tool_call_id", "call_id", "toolUseId", "ref"});
+    if (const auto call = object_member(object, "origin"); call && message.tool_call_id.empty()) // Haystack's
+        message.tool_call_id = first_text(*call, {"id"});
     for (const char* name : names)
         if (const auto value = member(object, name)) {
             message.content = result_text(*value, 0);
@@ -90,16 +93,21 @@ void add_media(Reading& reading, const dom::object& part, std::string_view kind)
     reading.main.media.push_back(std::move(media));
 }
 
-// Gemini's and Genkit's parts name their kind by their only member.
+// Parts of Gemini, Genkit, Bedrock and Haystack name their kind by their only member.
+constexpr std::initializer_list<const char*> named_calls = {"function_call", "functionCall", "toolRequest", "toolUse",
+                                                            "tool_call"};
+constexpr std::initializer_list<const char*> named_results = {"function_response", "functionResponse", "toolResponse",
+                                                              "toolResult", "tool_call_result"};
+
 bool read_named_part(const dom::object& object, Reading& reading) {
-    for (const char* name : {"function_call", "functionCall", "toolRequest", "toolUse"})
+    for (const char* name : named_calls)
         if (const auto call = object_member(object, name)) {
             add_call(reading, read_tool_call(*call));
             return true;
         }
-    for (const char* name : {"function_response", "functionResponse", "toolResponse", "toolResult"})
+    for (const char* name : named_results)
         if (const auto response = object_member(object, name)) {
-            add_result(reading, *response, {"response", "output", "content"});
+            add_result(reading, *response, {"response", "output", "content", "result"});
             return true;
         }
     for (const char* name : {"inline_data", "inlineData", "file_data", "fileData", "media", "blob"})
@@ -114,10 +122,11 @@ void read_part(const dom::element& part, Reading& reading) {
     dom::object object;
     if (part.get(object) != simdjson::SUCCESS) return add_words(reading, text_or_json(part));
     const std::string_view type = text_member(object, "type");
-    if (is_one_of(type, {"tool_call", "tool-call", "tool_use", "function_call"})) {
+    if (is_one_of(type, {"tool_call", "tool-call", "tool_use", "function_call", "server_tool_call"})) {
         add_call(reading, read_tool_call(object));
-    } else if (is_one_of(type, {"tool_call_response", "tool-result", "tool_result", "tool-error"})) {
-        add_result(reading, object, {"response", "result", "output", "error", "content"});
+    } else if (is_one_of(type, {"tool_call_response", "tool-result", "tool_result", "tool-error",
+                                "server_tool_call_response"})) {
+        add_result(reading, object, {"response", "result", "output", "error", "content", "server_tool_call_response"});
     } else if (type.starts_with("image") || type.starts_with("audio") || type == "input_image" ||
                type == "input_audio" || type == "file" || type == "input_file" || type == "blob" || type == "uri" ||
                type == "document") {
@@ -259,7 +268,10 @@ public:
             else if (entry.get(tool) == simdjson::SUCCESS) {
                 const auto declared = member(tool, "function_declarations");
                 const auto declared_js = member(tool, "functionDeclarations");
-                if (declared || declared_js)
+                const auto inside = object_member(tool, "data"); // Haystack's
+                if (inside && !text_member(*inside, "name").empty())
+                    m_chat.tools.push_back(simdjson::minify(*inside));
+                else if (declared || declared_js)
                     read_tools(declared ? *declared : *declared_js, depth + 1);
                 else
                     m_chat.tools.push_back(simdjson::minify(entry));
@@ -287,6 +299,9 @@ private:
     static bool is_part(const dom::object& object) {
         if (has_any(object, {"role", "data", "kwargs"})) return false;
         const std::string_view type = text_member(object, "type");
+        if (type.empty() && object.size() == 1)
+            return has_any(object, named_calls) || has_any(object, named_results) ||
+                   !text_member(object, "text").empty();
         return is_one_of(type, {"text", "output_text", "tool_use", "tool_call", "tool-call", "tool-result", "thinking",
                                 "tool_result", "tool_call_response", "image", "image_url", "reasoning"}) &&
                has_any(object, {"text", "content", "name", "toolName", "thinking", "result", "output", "response",
@@ -388,13 +403,23 @@ private:
         return false;
     }
 
+    // Replies of a model as plain texts.
+    void read_texts(const dom::element& value) {
+        dom::array list;
+        if (value.get(list) != simdjson::SUCCESS) return;
+        for (const dom::element& entry : list)
+            if (std::string_view text; entry.get(text) == simdjson::SUCCESS)
+                push(m_chat.messages, Message{"assistant", std::string(text), {}, {}});
+    }
+
     // What surrounds messages: responses, steps of graphs, arguments of a wrapped function.
     bool read_wrapper(const dom::object& object, int depth) {
         for (const char* name : {"generations", "choices", "candidates", "message", "update", "output", "args",
-                                 "kwargs", "response", "result", "return_values"}) {
+                                 "kwargs", "response", "result", "return_values", "replies"}) {
             const auto inner = member(object, name);
             if (!inner) continue;
             const size_t before = m_chat.messages.size();
+            if (std::string_view(name) == "replies") read_texts(*inner);
             read(*inner, depth + 1);
             if (m_chat.messages.size() > before) return true;
         }

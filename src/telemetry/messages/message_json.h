@@ -27,6 +27,9 @@ std::vector<std::string> read_tool_definitions(std::string_view json);
 // The text inside a tool's result that a framework wrapped: a LangChain message, MCP's list of parts, Vercel's
 // {"type","value"}. Nothing for any other JSON.
 std::optional<std::string> unwrap_tool_result(std::string_view json);
+// What a decorator recorded of a call, without what is around it: {"args":["text"],"kwargs":{}} is the text, named
+// arguments alone are their object. Nothing for any other JSON.
+std::optional<std::string> unwrap_arguments(std::string_view json);
 // The tool that a wrapped result names; empty: none.
 std::string read_tool_of_result(std::string_view json);
 // Documents that a retriever returned: LangChain's, LlamaIndex', Genkit's, OpenTelemetry's, alone or in lists.

@@ -20,8 +20,23 @@ constexpr Alias provider_starts[] = {
     {"azure", "azure"}, {"az.", "azure"},       {"aws", "aws"},       {"bedrock", "aws"},
     {"amazon", "aws"},  {"mistral", "mistral"}, {"x_ai", "xai"},
 };
-constexpr std::string_view no_providers[] = {"langchain", "langgraph", "autogen", "llama_index", "llamaindex",
-                                             "crewai",    "litellm",   "_other",  "unknown",     "vercel-ai-sdk"};
+constexpr std::string_view no_providers[] = {"langchain",
+                                             "langgraph",
+                                             "autogen",
+                                             "llama_index",
+                                             "llamaindex",
+                                             "crewai",
+                                             "litellm",
+                                             "_other",
+                                             "unknown",
+                                             "vercel-ai-sdk",
+                                             "spring_ai",
+                                             "haystack",
+                                             "agno",
+                                             "smolagents",
+                                             "strands-agents",
+                                             "strands",
+                                             "microsoft.agent_framework"};
 constexpr Alias model_starts[] = {
     {"gpt-", "openai"},
     {"o1", "openai"},
@@ -32,7 +47,11 @@ constexpr Alias model_starts[] = {
     {"text-embedding-ada", "openai"},
     {"claude", "anthropic"},
     {"gemini", "google"},
+    {"gemma", "google"},
+    {"grok", "xai"},
     {"mistral", "mistral"},
+    {"ministral", "mistral"},
+    {"codestral", "mistral"},
     {"command-r", "cohere"},
     {"deepseek", "deepseek"},
 };
@@ -41,6 +60,9 @@ constexpr Alias finish_reasons[] = {
     {"end_turn", "stop"},
     {"stop_sequence", "stop"},
     {"completed", "stop"},
+    {"complete", "stop"},
+    {"eos", "stop"},
+    {"eos_token", "stop"},
     {"length", "length"},
     {"max_tokens", "length"},
     {"max_output_tokens", "length"},
@@ -54,12 +76,17 @@ constexpr Alias finish_reasons[] = {
     {"function_call", "tool_calls"},
     {"content_filter", "content_filter"},
     {"content-filter", "content_filter"},
+    {"content_filtered", "content_filter"},
+    {"recitation", "content_filter"},
+    {"blocklist", "content_filter"},
+    {"spii", "content_filter"},
     {"safety", "content_filter"},
     {"blocked", "content_filter"},
     {"refusal", "content_filter"},
     {"guardrail_intervened", "content_filter"},
     {"prohibited_content", "content_filter"},
     {"error", "error"},
+    {"malformed_function_call", "error"},
 };
 constexpr Alias roles[] = {
     {"human", "user"},
@@ -147,7 +174,7 @@ std::string provider_name(std::string_view provider) {
     if (const auto name = find_start(provider_starts, word); !name.empty()) return std::string(name);
     std::string name = word.substr(0, word.find('.'));
     for (const std::string_view none : no_providers)
-        if (name == none) return {};
+        if (name == none || word == none) return {};
     return name;
 }
 

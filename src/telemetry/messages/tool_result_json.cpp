@@ -1,4 +1,4 @@
-// Results of tools as frameworks wrap them (declared in message_json.h and json_parts.h).
+// Results of tools and arguments of functions as frameworks wrap them (declared in message_json.h and json_parts.h).
 #include "telemetry/messages/json_parts.h"
 #include "telemetry/messages/message_json.h"
 
@@ -76,6 +76,18 @@ std::optional<std::string> unwrap_tool_result(std::string_view json) {
     ParsedText parsed;
     if (!parsed.parse(json)) return std::nullopt;
     return unwrapped(parsed.root, 0);
+}
+
+std::optional<std::string> unwrap_arguments(std::string_view json) {
+    ParsedText parsed;
+    dom::object call, named;
+    dom::array unnamed;
+    if (!parsed.parse(json) || parsed.root.get(call) != simdjson::SUCCESS || call.size() != 2) return std::nullopt;
+    if (call.at_key("args").get(unnamed) != simdjson::SUCCESS || call.at_key("kwargs").get(named) != simdjson::SUCCESS)
+        return std::nullopt;
+    if (unnamed.size() == 1 && named.size() == 0) return text_or_json(*unnamed.begin());
+    if (unnamed.size() > 0 || named.size() == 0) return std::nullopt;
+    return simdjson::minify(named);
 }
 
 std::string read_tool_of_result(std::string_view json) {

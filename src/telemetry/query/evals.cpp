@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "telemetry/query/filter.h"
 #include "telemetry/span/binary.h"
 #include "telemetry/span/checksum.h"
 
@@ -166,6 +167,52 @@ Result<EvalPage> Evals::list(const ListEvals& request) {
         page.next_cursor = to_base64url(page.evals.back().id);
     }
     return page;
+}
+
+Result<std::vector<UnsettledTarget>> Evals::find_unsettled(const FindUnsettled& request) {
+    constexpr int64_t longest_wait_ns = 30LL * 24 * 3600 * 1'000'000'000;
+    const std::string evals = "SELECT target_id FROM hone.evals FINAL WHERE project = {project:String} AND target = "
+                              "{target:String} AND ";
+    const std::string since = "updated_ns >= {since:Int64}";
+    std::string chosen;
+    switch (request.kind) {
+    case Unsettled::undecided:
+        chosen = evals + "kind != 'human' AND label = 'cannot_judge' AND " + since;
+        break;
+    case Unsettled::split:
+        chosen = evals +
+                 "kind != 'human' AND JSONHas(metadata, 'agreement') AND JSONExtractFloat(metadata, "
+                 "'agreement') < 1 AND " +
+                 since;
+        break;
+    case Unsettled::disputed:
+        chosen = evals + "kind = 'human' AND label != '' GROUP BY target_id, name HAVING uniqExact(label) > 1 AND "
+                         "max(updated_ns) >= {since:Int64}";
+        break;
+    }
+    const std::string key = request.target == EvalTarget::span    ? "span_id"
+                            : request.target == EvalTarget::trace ? "trace_id"
+                                                                  : "chat_session";
+    ClickHouseQuery query("");
+    const std::string matches = compile_filter(TRY(parse_filter(request.filter)), query, FilterPlace::elsewhere);
+    query.sql = "SELECT toString(" + key + ") AS id, " +
+                (request.target == EvalTarget::chat_session ? "''" : "toString(any(trace_id))") +
+                " FROM hone.spans WHERE project = {project:String} AND start_ns >= {from:Int64} AND toString(" + key +
+                ") IN (" + chosen + ") GROUP BY " + key + " HAVING max(" + matches + ") ORDER BY id LIMIT " +
+                std::to_string(request.limit) + " FORMAT RowBinary";
+    query.project = request.project;
+    query.bind("project", request.project)
+        .bind("target", name_of(request.target))
+        .bind("since", request.since_ns)
+        .bind("from", request.since_ns - longest_wait_ns);
+    const std::string bytes = TRY(m_engine.query(query));
+    std::vector<UnsettledTarget> found;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        UnsettledTarget& one = found.emplace_back();
+        one.id = reader.text();
+        one.trace_id = reader.text();
+    }
+    return found;
 }
 
 Result<std::vector<EvalName>> Evals::names(const std::string& project) {

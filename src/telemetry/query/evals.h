@@ -49,6 +49,25 @@ struct DeleteEvals {
     bool all = false;
 };
 
+// Targets about which evaluators or people could not settle.
+enum class Unsettled {
+    undecided, // an evaluator reported cannot_judge
+    split,     // the votes of an evaluator differ
+    disputed,  // labels of people under one name differ
+};
+struct FindUnsettled {
+    std::string project;
+    EvalTarget target = EvalTarget::trace;
+    Unsettled kind = Unsettled::undecided;
+    std::string filter;   // one of the target's spans matches; empty: all
+    int64_t since_ns = 0; // one of these evals was written at this time or later
+    size_t limit = 1000;
+};
+struct UnsettledTarget {
+    std::string id;
+    std::string trace_id; // of a span or a trace
+};
+
 // Evals that the engine makes itself: one for each span that a query selects. No row leaves the engine.
 struct SelectedEvals {
     ClickHouseQuery spans{""}; // SELECT span_id, is_match … WHERE project = {project:String} …; its values are bound
@@ -73,6 +92,8 @@ public:
     // a name and identifier.
     Result<SelectedCount> write_selected(const SelectedEvals& selected);
     Result<EvalPage> list(const ListEvals& request);
+    // In the order of their ids. Only targets whose spans are there and began within the 30 days before `since_ns`.
+    Result<std::vector<UnsettledTarget>> find_unsettled(const FindUnsettled& request);
     // Every version of the evals of one target, oldest first.
     Result<std::vector<Eval>> history(const std::string& project, EvalTarget target, const std::string& target_id);
     // The names in use, most frequent first, at most 200.

@@ -1,6 +1,7 @@
 // Spans by id alone, typed conditions, lists with totals, deletes that take evals along, two windows compared.
 #include "telemetry/query/compare.h"
 #include "telemetry/query/evals.h"
+#include "telemetry/query/sorted_rows.h"
 #include "telemetry/query/span_lookup.h"
 #include "telemetry/query/trace_list.h"
 #include "telemetry/retention/retention.h"
@@ -168,6 +169,74 @@ TEST_CASE("traces are listed by their own start or latency, with all their token
     CHECK(page.traces.front().trace_id == hex_number(3, 32));
     window.cursor = "nonsense";
     CHECK(lists.traces(window).error().code == Code::invalid);
+}
+
+TEST_CASE("spans and traces are sorted by what was requested, page by page, with the same number or not") {
+    std::vector<TestSpan> spans;
+    for (uint64_t trace = 1; trace <= 6; ++trace) {
+        const int64_t start = base_ns + static_cast<int64_t>(trace) * 1000 * millisecond;
+        spans.push_back({.trace = trace, .id = trace, .start_ns = start, .duration_ns = 2 * millisecond});
+        // Two of each duration and number of tokens; the third fails.
+        const auto number = static_cast<int64_t>(trace / 2);
+        spans.push_back({.trace = trace,
+                         .id = 100 + trace,
+                         .parent = trace,
+                         .start_ns = start,
+                         .duration_ns = (10 - number) * millisecond,
+                         .attributes = number_attribute("llm.token_count.prompt", 10 * number),
+                         .status = trace == 3 ? 2 : 0});
+    }
+    send("sorted", spans);
+    const auto all_traces = [&](RowOrder order, bool ascending, const std::string& filter) {
+        ListTraces list;
+        list.scope = scope_of("sorted", filter);
+        list.limit = 2;
+        std::vector<TraceRow> found;
+        do {
+            auto page = good(sorted_traces(engine(), list, {order, ascending}));
+            for (TraceRow& row : page.traces) found.push_back(std::move(row));
+            list.cursor = page.next_cursor;
+        } while (!list.cursor.empty());
+        return found;
+    };
+    const auto ids = [](const auto& rows) {
+        std::vector<int> found;
+        for (const auto& row : rows) found.push_back(std::stoi(row.trace_id.substr(24), nullptr, 16));
+        return found;
+    };
+    CHECK(ids(all_traces(RowOrder::start, false, "")) == std::vector{6, 5, 4, 3, 2, 1});
+    CHECK(ids(all_traces(RowOrder::start, true, "")) == std::vector{1, 2, 3, 4, 5, 6});
+    CHECK(ids(all_traces(RowOrder::duration, false, "")) == std::vector{1, 3, 2, 5, 4, 6});
+    CHECK(ids(all_traces(RowOrder::duration, true, "")) == std::vector{6, 4, 5, 2, 3, 1});
+    CHECK(ids(all_traces(RowOrder::tokens, false, "")) == std::vector{6, 5, 4, 3, 2, 1});
+    CHECK(ids(all_traces(RowOrder::errors, false, "")).front() == 3);
+    // A filter selects traces by one of their spans; the others count too.
+    const auto failed = all_traces(RowOrder::duration, false, "status = error");
+    REQUIRE(failed.size() == 1);
+    CHECK(failed.front().spans == 2);
+    CHECK(failed.front().tokens == 10);
+
+    ListSpans list;
+    list.scope = scope_of("sorted", "");
+    list.limit = 5;
+    std::vector<SpanRow> found;
+    do {
+        auto page = good(sorted_spans(engine(), list, {RowOrder::duration}));
+        for (SpanRow& row : page.spans) found.push_back(std::move(row));
+        list.cursor = page.next_cursor;
+    } while (!list.cursor.empty());
+    REQUIRE(found.size() == 12);
+    CHECK(std::is_sorted(found.begin(), found.end(),
+                         [](const SpanRow& a, const SpanRow& b) { return a.duration_ns > b.duration_ns; }));
+    CHECK(ids(found).front() == 1);
+    list.limit = 100;
+    found = good(sorted_spans(engine(), list, {RowOrder::tokens, true})).spans;
+    REQUIRE(found.size() == 12);
+    CHECK(found.back().tokens.total() == 30);
+    CHECK(found.front().tokens.total() == 0);
+    CHECK(good(sorted_spans(engine(), list, {RowOrder::errors})).spans.front().status == otlp::StatusCode::error);
+    list.cursor = "nonsense";
+    CHECK(sorted_spans(engine(), list, {RowOrder::cost}).error().code == Code::invalid);
 }
 
 TEST_CASE("a session counts all spans of its traces, also those that do not name it") {

@@ -313,7 +313,9 @@ TEST_CASE(
                                  {902, 1, 0, base_ns - 59 * day, 1, "named", "", 0},
                                  {903, 1, 0, base_ns - 59 * day, 1, "goes", "", 0},
                                  {904, 78, 0, base_ns - 59 * day, 1, "judged by a model", "", 0},
-                                 {905, 1, 0, base_ns - 59 * day, 1, "talk", text_attribute("session.id", "s-1"), 0}}));
+                                 {905, 1, 0, base_ns - 59 * day, 1, "talk", text_attribute("session.id", "s-1"), 0},
+                                 {906, 1, 0, base_ns - 59 * day, 1, "kept", "", 0},
+                                 {907, 1, 0, base_ns - 59 * day, 1, "released", "", 0}}));
     f.wait();
     f.store();
     Evals evals(f.telemetry->engine(), f.clock);
@@ -321,7 +323,13 @@ TEST_CASE(
     judged.kind = EvalKind::llm;
     talk.target = EvalTarget::chat_session;
     talk.target_id = "s-1";
-    REQUIRE(evals.upsert({label("aged", 77, "correct", "no"), judged, talk}).ok());
+    Eval kept = label("aged", 1, "keep", "yes"), released = kept;
+    for (Eval* one : {&kept, &released}) one->target = EvalTarget::trace;
+    kept.target_id = hex_number(906, 32);
+    released.target_id = hex_number(907, 32);
+    REQUIRE(evals.upsert({label("aged", 77, "correct", "no"), judged, talk, kept, released}).ok());
+    released.label = "no"; // of a person who kept it before
+    REQUIRE(evals.upsert({released}).ok());
     Retention retention(f.telemetry->engine(), f.clock);
     RetentionPolicy policy;
     policy.default_days = 0; // the other projects of this test program stay
@@ -330,14 +338,14 @@ TEST_CASE(
     auto report = retention.apply(policy);
     REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.error().message + report.error().trail));
     CHECK(report.value().dropped_days == 1);
-    CHECK(report.value().deleted_spans == 2);
+    CHECK(report.value().deleted_spans == 3);
     CHECK(report.value().bytes_after < report.value().bytes_before);
-    CHECK(count_spans("aged") == 4);
-    CHECK(count_evaluated_by_people(f.telemetry->engine(), "project_aged").value() == 2); // the model's does not count
+    CHECK(count_spans("aged") == 5);
+    CHECK(count_evaluated_by_people(f.telemetry->engine(), "project_aged").value() == 3); // the model's does not count
     auto uses = retention.disk_use();
     REQUIRE_MESSAGE(uses.ok(), (uses.ok() ? "" : uses.error().message));
     CHECK(std::any_of(uses.value().begin(), uses.value().end(), [](const DiskUse& use) {
-        return use.project == "project_aged" && use.spans == 4 && use.bytes > 0;
+        return use.project == "project_aged" && use.spans == 5 && use.bytes > 0;
     }));
     CHECK(retention.delete_traces("project_aged", {hex_number(902, 32)}).value() == 1);
     CHECK(retention.delete_matching("project_aged", "name = evaluated", 0, INT64_MAX).value() == 1);
@@ -384,6 +392,27 @@ TEST_CASE("metadata, tags and the time to the first token are filter fields in e
     const auto payload = f.store().span_payload("project_labels", hex_number(1, 32), hex_number(1, 16));
     REQUIRE(payload.ok());
     CHECK(payload.value().first_token_ns == 900'000'000);
+}
+
+TEST_CASE("spans are counted by their duration, five groups for every factor of ten") {
+    Fixture& f = fixture();
+    std::vector<TestSpan> spans;
+    uint64_t id = 0;
+    for (const int64_t duration : {0, 1'000'000, 1'500'000, 1'700'000, 10'000'000, 2'000'000'000})
+        spans.push_back({7700, ++id, 0, base_ns, duration, "step", "", 0});
+    REQUIRE(f.send_json("durations", request(spans)).status == 200);
+    f.wait();
+    Series series;
+    series.scope = scope_of("durations");
+    series.metrics = {Metric::count};
+    series.bucket = Duration(0);
+    series.group_by = "latency_bucket";
+    std::map<std::string, double> counts;
+    const auto points = f.store().series(series);
+    REQUIRE(points.ok());
+    for (const SeriesPoint& point : points.value()) counts[point.group] = point.values[0];
+    CHECK(counts ==
+          std::map<std::string, double>{{"1", 1}, {"1000000", 2}, {"1584893", 1}, {"10000000", 1}, {"1584893192", 1}});
 }
 
 TEST_CASE("lists of a dense project show the same as a list of everything, page by page") {

@@ -43,6 +43,9 @@ std::optional<Grouping> grouping_of(const std::string& field, ClickHouseQuery& q
                                       {"finish_reason", "finish_reason", true},
                                       {"exception", "exception_type", true},
                                       {"status_message", "status_message", false}};
+    // Five buckets for every factor of ten: wide enough to count, narrow enough to show a second peak.
+    if (field == "latency_bucket")
+        return Grouping{"toString(toInt64(round(exp10(floor(5 * log10(greatest(duration_ns, 1)) + 1e-9) / 5))))", true};
     for (const Known& one : known)
         if (field == one.field) return Grouping{"toString(" + std::string(one.column) + ")", one.has_few_values};
     constexpr std::string_view metadata = "metadata[\"";

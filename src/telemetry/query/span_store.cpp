@@ -4,6 +4,7 @@
 #include "telemetry/engine/page_cursor.h"
 #include "telemetry/query/borrowed_texts.h"
 #include "telemetry/query/scoped_query.h"
+#include "telemetry/query/sorted_rows.h"
 #include "telemetry/span/binary_columns.h"
 #include "telemetry/span/text_slices.h"
 
@@ -16,7 +17,7 @@ namespace hone::telemetry {
 
 namespace {
 
-constexpr std::tuple skeleton_columns{
+constexpr Pack skeleton_columns{
     BinaryColumn{"trace_id", [](SpanRow& row, BinaryReader& reader) { row.trace_id = reader.bytes(32); }},
     BinaryColumn{"span_id", [](SpanRow& row, BinaryReader& reader) { row.span_id = reader.bytes(16); }},
     BinaryColumn{"parent_id", &SpanRow::parent_id},
@@ -46,7 +47,7 @@ constexpr std::tuple skeleton_columns{
     BinaryColumn{"documents", &SpanRow::documents},
     BinaryColumn{"otel_kind", &SpanRow::otel_kind},
 };
-constexpr std::tuple payload_columns{
+constexpr Pack payload_columns{
     BinaryColumn{"version", &SpanPayload::version},
     BinaryColumn{"finish_reason", &SpanPayload::finish_reason},
     BinaryColumn{"exception_message", &SpanPayload::exception_message},
@@ -99,8 +100,45 @@ size_t page_limit(size_t limit) {
     return std::clamp<size_t>(limit, 1, 1000);
 }
 
+// What spans are sorted by, as SQL.
+std::string span_number(RowOrder order) {
+    switch (order) {
+    case RowOrder::start:
+        return "start_ns";
+    case RowOrder::duration:
+        return "duration_ns";
+    case RowOrder::tokens:
+        return "toInt64" + std::string(all_tokens);
+    case RowOrder::cost:
+        return "cost_nano_usd";
+    case RowOrder::errors:
+        return "toInt64(status = 'error')";
+    }
+    return {};
+}
+
+int64_t span_number(const SpanRow& row, RowOrder order) {
+    switch (order) {
+    case RowOrder::start:
+        return row.start_ns;
+    case RowOrder::duration:
+        return row.duration_ns;
+    case RowOrder::tokens:
+        return row.tokens.total();
+    case RowOrder::cost:
+        return row.cost_nano_usd;
+    case RowOrder::errors:
+        return row.status == otlp::StatusCode::error ? 1 : 0;
+    }
+    return 0;
+}
+
+RowSort newest_or_oldest(const ListSpans& request) {
+    return {RowOrder::start, request.oldest_first};
+}
+
 // One row more than a page: it shows whether there is a next one.
-Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view columns, size_t rows) {
+Result<ClickHouseQuery> list_query(const ListSpans& request, RowSort sort, std::string_view columns, size_t rows) {
     ScopedQuery scoped = TRY(scope_query(request.scope));
     ClickHouseQuery& query = scoped.query;
     if (request.trace_id) {
@@ -113,17 +151,19 @@ Result<ClickHouseQuery> list_query(const ListSpans& request, std::string_view co
         scoped.where += " AND span_id IN {span_ids:Array(String)}";
     }
     scoped.where += compile_conditions(request.conditions, query);
+    const std::string number = span_number(sort.by);
     if (!request.cursor.empty()) {
         const Cursor cursor = TRY(decode_cursor(request.cursor));
-        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
-        const std::string sign = request.oldest_first ? ">" : "<";
+        query.bind("cursor_number", cursor.number).bind("cursor_id", cursor.id);
+        const std::string sign = sort.ascending ? ">" : "<";
         // The first condition is for the primary key.
-        scoped.where += " AND start_ns " + sign + "= {cursor_ns:Int64} AND (start_ns " + sign +
-                        " {cursor_ns:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
+        scoped.where += " AND " + number + " " + sign + "= {cursor_number:Int64} AND (" + number + " " + sign +
+                        " {cursor_number:Int64} OR concat(span_id, trace_id) " + sign + " {cursor_id:String})";
     }
-    const std::string order = request.oldest_first ? "ASC" : "DESC";
-    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + scoped.where + " ORDER BY start_ns " +
-                order + ", concat(span_id, trace_id) " + order + " LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
+    const std::string order = sort.ascending ? "ASC" : "DESC";
+    query.sql = "SELECT " + std::string(columns) + " FROM hone.spans WHERE " + scoped.where + " ORDER BY " + number +
+                " " + order + ", concat(span_id, trace_id) " + order + " LIMIT " + std::to_string(rows) +
+                " FORMAT RowBinary";
     return std::move(query);
 }
 
@@ -161,12 +201,12 @@ std::vector<TimeWindow> windows_of(const ListSpans& request, const SpanStore& st
 
 // Takes the row that is too many away; the cursor of the next page, or nothing.
 template <class Row, class RowOf>
-std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOf row_of) {
+std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOrder order, RowOf row_of) {
     const size_t limit = page_limit(wanted);
     if (rows.size() <= limit) return {};
     rows.resize(limit);
     const SpanRow& last = row_of(rows.back());
-    return encode_cursor(last.start_ns, last.span_id + last.trace_id);
+    return encode_cursor(span_number(last, order), last.span_id + last.trace_id);
 }
 
 constexpr size_t most_session_traces = 5000; // that are summed up
@@ -253,7 +293,8 @@ std::vector<int64_t> SpanStore::recent_starts(const Scope& scope, int64_t to_ns,
     const bool is_plain = !is_filtered && scope.filter.empty();
     const auto least = static_cast<int64_t>(spans);
     int64_t last = to_ns;
-    for (const int64_t count : {is_plain ? least : std::max<int64_t>(least, 16'384), int64_t{524'288}}) {
+    for (const int64_t count :
+         {is_plain ? least : std::max<int64_t>(least, 16'384), int64_t{131'072}, int64_t{1'048'576}}) {
         const auto start = m_recent->start_of_newest(scope.project, to_ns, count);
         if (!start || *start <= scope.from_ns || *start >= last) continue;
         starts.push_back(last = *start);
@@ -271,26 +312,37 @@ Result<SpanPage> SpanStore::list_spans(const ListSpans& request) {
         part.scope.to_ns = window.to;
         const Duration left = request.scope.deadline - (std::chrono::steady_clock::now() - begin);
         part.scope.deadline = std::max<Duration>(left, std::chrono::seconds(1));
-        const std::string bytes =
-            TRY(m_engine.query(TRY(list_query(part, column_names(skeleton_columns), wanted - page.spans.size()))));
+        const std::string bytes = TRY(m_engine.query(
+            TRY(list_query(part, newest_or_oldest(part), column_names(skeleton_columns), wanted - page.spans.size()))));
         for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
         if (page.spans.size() >= wanted) break;
     }
-    page.next_cursor = cut_page(page.spans, request.limit, [](const SpanRow& row) -> const SpanRow& { return row; });
+    page.next_cursor =
+        cut_page(page.spans, request.limit, RowOrder::start, [](const SpanRow& row) -> const SpanRow& { return row; });
+    return page;
+}
+
+Result<SpanPage> sorted_spans(ClickHouse& engine, const ListSpans& request, RowSort sort) {
+    const std::string bytes = TRY(
+        engine.query(TRY(list_query(request, sort, column_names(skeleton_columns), page_limit(request.limit) + 1))));
+    SpanPage page;
+    for (BinaryReader reader(bytes); !reader.at_end();) page.spans.push_back(read_row(reader));
+    page.next_cursor =
+        cut_page(page.spans, request.limit, sort.by, [](const SpanRow& row) -> const SpanRow& { return row; });
     return page;
 }
 
 Result<PayloadPage> SpanStore::list_payloads(const ListSpans& request, size_t most_bytes) {
     const std::string columns = column_names(skeleton_columns) + ", " + column_names(payload_columns);
-    ClickHouseQuery query = TRY(list_query(request, columns, page_limit(request.limit) + 1));
+    ClickHouseQuery query = TRY(list_query(request, newest_or_oldest(request), columns, page_limit(request.limit) + 1));
     query.most_bytes = most_bytes;
     const std::string bytes = TRY(m_engine.query(query));
     PayloadPage page;
     BinaryReader reader(bytes);
     while (!reader.at_end()) page.spans.push_back(read_payload(reader));
     if (reader.failed()) return corrupt("the span store's response ends in the middle of a span");
-    page.next_cursor =
-        cut_page(page.spans, request.limit, [](const SpanPayload& payload) -> const SpanRow& { return payload.row; });
+    page.next_cursor = cut_page(page.spans, request.limit, RowOrder::start,
+                                [](const SpanPayload& payload) -> const SpanRow& { return payload.row; });
     return page;
 }
 

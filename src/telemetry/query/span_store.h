@@ -175,7 +175,7 @@ struct Series {
     Scope scope;
     std::vector<Metric> metrics;
     Duration bucket{300'000'000'000};          // zero: one bucket for all
-    std::string group_by;                      // a filter field, or attributes["key"]; empty: one group
+    std::string group_by;                      // a filter field, latency_bucket or attributes["key"]; empty: one group
     size_t groups = 20;                        // the largest ones; the rest is left out
     std::string eval_name;                     // for eval_rate and eval_score
     std::string eval_label;                    // eval_rate: the share of this label

@@ -13,6 +13,8 @@ constexpr size_t most_waiting_parts = 64;
 constexpr Duration query_deadline = std::chrono::seconds(5);
 // Requests are acknowledged in about the order in which they came; this is far more than they are apart.
 constexpr int64_t overlap_ns = 2'000'000'000;
+constexpr Duration arrivals_poll = std::chrono::milliseconds(500);
+constexpr size_t most_delivered_ids = 20'000;
 
 std::string tail_identity(std::string_view trace_id, std::string_view span_id) {
     std::string id(trace_id);
@@ -22,7 +24,9 @@ std::string tail_identity(std::string_view trace_id, std::string_view span_id) {
 
 } // namespace
 
-Tail::Tail(std::function<Result<SpanStore*>()> store) : m_store(std::move(store)) {
+Tail::Tail(std::function<Result<SpanStore*>()> store, SpanArrivals* arrivals)
+    : m_store(std::move(store)),
+      m_arrivals(arrivals) {
     m_thread = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
@@ -47,6 +51,14 @@ Result<uint64_t> Tail::watch(Watch watch) {
     m_watchers.emplace(id, std::move(watcher));
     m_changed.notify_all();
     return id;
+}
+
+int64_t Tail::announce(const std::string& project) {
+    if (m_arrivals == nullptr) return 0;
+    const auto now = m_arrivals->watch({project});
+    if (now.ok()) return now.value();
+    log(Level::warning, "a live tail begins with spans of this server only", {{"why", now.error().message}});
+    return INT64_MAX; // until the thread has announced it
 }
 
 bool Tail::has_room() {
@@ -114,7 +126,12 @@ void Tail::run(std::stop_token stop) {
         std::map<uint64_t, std::shared_ptr<Watcher>> watchers;
         {
             Lock lock(m_mutex);
-            while (!stop.stop_requested() && m_parts.empty() && !next_new(id)) m_changed.wait(m_mutex);
+            while (!stop.stop_requested() && m_parts.empty() && !next_new(id)) {
+                if (m_arrivals == nullptr || m_watchers.empty())
+                    m_changed.wait(m_mutex);
+                else if (m_changed.wait_for(m_mutex, arrivals_poll) == std::cv_status::timeout)
+                    break;
+            }
             fresh = next_new(id);
             if (!fresh && !m_parts.empty()) {
                 part = std::move(m_parts.front());
@@ -126,6 +143,65 @@ void Tail::run(std::stop_token stop) {
         if (fresh) hand_first(id, *fresh);
         for (auto& [key, watcher] : watchers)
             if (watcher->watch.project == part->project) hand_part(key, *watcher, *part);
+        if (m_arrivals != nullptr) read_arrivals();
+    }
+}
+
+// What other servers have stored.
+void Tail::read_arrivals() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - m_read_at < arrivals_poll) return;
+    m_read_at = now;
+    std::map<uint64_t, std::shared_ptr<Watcher>> watchers;
+    {
+        const Lock lock(m_mutex);
+        watchers = m_watchers;
+    }
+    std::set<std::string> projects;
+    for (const auto& [id, watcher] : watchers) projects.insert(watcher->watch.project);
+    if (projects.empty()) return;
+    if (now - m_announced_at > SpanArrivals::watch_length / 3) {
+        if (const auto renewed = m_arrivals->watch(projects); renewed.ok()) {
+            m_announced_at = now;
+            for (auto& [id, watcher] : watchers)
+                watcher->watch.announced_ns = std::min(watcher->watch.announced_ns, renewed.value());
+        }
+    }
+    const auto arrivals = m_arrivals->read(projects);
+    if (!arrivals.ok()) {
+        log(Level::warning, "live tails show spans of this server only", {{"why", arrivals.error().message}});
+        return;
+    }
+    for (auto& [id, watcher] : watchers) {
+        std::set<std::string> seen;
+        for (const SpanArrival& arrival : arrivals.value()) {
+            if (arrival.project != watcher->watch.project || arrival.stored_ns <= watcher->watch.announced_ns) continue;
+            seen.insert(arrival.id);
+            if (watcher->seen_arrivals.contains(arrival.id)) continue;
+            Part part;
+            part.project = arrival.project;
+            part.first_start_ns = arrival.first_start_ns;
+            part.last_start_ns = arrival.last_start_ns;
+            part.first_received_ns = arrival.first_received_ns;
+            part.last_received_ns = arrival.last_received_ns;
+            part.foreign_spans = arrival.spans;
+            hand_part(id, *watcher, part);
+        }
+        watcher->seen_arrivals = std::move(seen); // older ones are not read again
+    }
+}
+
+// Times of blocks of several servers overlap.
+void Tail::leave_out_delivered(Watcher& watcher, TailBatch& batch) const {
+    if (m_arrivals == nullptr) return;
+    std::erase_if(batch.spans, [&](const SpanRow& row) {
+        const auto [place, is_new] = watcher.delivered.insert(tail_identity(row.trace_id, row.span_id));
+        if (is_new) watcher.delivered_order.push_back(*place);
+        return !is_new;
+    });
+    while (watcher.delivered_order.size() > most_delivered_ids) {
+        watcher.delivered.erase(watcher.delivered_order.front());
+        watcher.delivered_order.pop_front();
     }
 }
 
@@ -188,11 +264,13 @@ void Tail::hand_part(uint64_t id, Watcher& watcher, const Part& part) {
         batch = std::move(found).value();
     } else {
         log(Level::warning, "a live tail misses spans", {{"why", found.error().message}});
-        batch.dropped = static_cast<int64_t>(part.ids.size());
+        batch.dropped = static_cast<int64_t>(part.ids.size()) + part.foreign_spans;
     }
     // Times of blocks overlap; what belongs to another block comes with that one.
-    std::erase_if(batch.spans,
-                  [&](const SpanRow& row) { return !part.ids.contains(tail_identity(row.trace_id, row.span_id)); });
+    if (part.foreign_spans == 0)
+        std::erase_if(batch.spans,
+                      [&](const SpanRow& row) { return !part.ids.contains(tail_identity(row.trace_id, row.span_id)); });
+    leave_out_delivered(watcher, batch);
     batch.position_ns = part.last_received_ns;
     deliver(id, watcher, std::move(batch));
 }

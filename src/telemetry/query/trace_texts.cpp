@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "telemetry/query/borrowed_texts.h"
+#include "telemetry/query/scoped_query.h"
 #include "telemetry/span/binary.h"
 
 #include <map>
@@ -148,6 +149,26 @@ Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scop
     std::vector<TraceText> texts;
     for (auto& [id, text] : found) {
         if (text.output.empty()) text.output = truncate_utf8(failures[id], longest_trace_text);
+        texts.push_back(std::move(text));
+    }
+    return texts;
+}
+
+Result<std::vector<SpanText>> span_texts(ClickHouse& engine, const Scope& scope,
+                                         const std::vector<std::string>& span_ids) {
+    ScopedQuery scoped = TRY(scope_query(scope));
+    scoped.query.bind("spans", span_ids);
+    scoped.query.sql = "SELECT trace_id, span_id, " + std::string(trace_text_columns) + " FROM hone.spans WHERE " +
+                       scoped.where + " AND span_id IN {spans:Array(String)} AND (input != '' OR output != '') LIMIT " +
+                       std::to_string(10 * most_span_texts) + " FORMAT RowBinary";
+    const std::string bytes = TRY(engine.query(scoped.query));
+    std::vector<SpanText> texts;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        SpanText text;
+        text.trace_id = reader.bytes(32);
+        text.span_id = reader.bytes(16);
+        text.input = shown_words(reader.text(), "user");
+        text.output = shown_words(reader.text(), "assistant");
         texts.push_back(std::move(text));
     }
     return texts;

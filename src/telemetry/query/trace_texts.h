@@ -1,5 +1,5 @@
 // What a trace is about, for lists and for the page of a chat session: a title, an input, an output, how it failed
-// and the version that ran.
+// and the version that ran; and the input and output of spans, for lists of spans.
 // The root's own words; where it has none, those of the first and the last model call below it, else how it failed.
 // Thread-safe, blocking.
 #pragma once
@@ -27,5 +27,19 @@ constexpr size_t most_trace_texts = 200;
 // `trace_ids` in hexadecimal digits; traces that are not there are left out.
 Result<std::vector<TraceText>> trace_texts(ClickHouse& engine, const Scope& scope,
                                            const std::vector<std::string>& trace_ids);
+
+struct SpanText {
+    std::string trace_id;
+    std::string span_id;
+    std::string input; // cut to 2000 bytes, like the output
+    std::string output;
+};
+
+constexpr size_t most_span_texts = 200;
+
+// The spans' own words. `span_ids` in hexadecimal digits; spans of several traces can have the same id: all in the time
+// of the scope are returned. Spans without words are left out.
+Result<std::vector<SpanText>> span_texts(ClickHouse& engine, const Scope& scope,
+                                         const std::vector<std::string>& span_ids);
 
 } // namespace hone::telemetry

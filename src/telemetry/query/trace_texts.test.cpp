@@ -3,6 +3,7 @@
 #include "telemetry/store_fixture.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace hone::telemetry::testing {
 
@@ -108,6 +109,40 @@ TEST_CASE("a root that failed without words shows how; a trace whose root is mis
     CHECK(orphan.title == "chat m");
     CHECK(orphan.input == "a");
     CHECK(orphan.output == "b");
+}
+
+TEST_CASE("spans are described by their own words, also those with the same id in two traces") {
+    const std::string messages =
+        R"([{"role":"system","content":"Be brief."},{"role":"user","content":"Where is it?"}])";
+    Fixture& f = fixture();
+    f.send_json("span_texts",
+                request({{21, 7, 0, base_ns, 1000, "run", words(std::string(5000, 'x'), "done"), 0},
+                         {21, 8, 7, base_ns + 1, 10, "chat", llm_kind + "," + words(messages, "Here."), 0},
+                         {21, 9, 7, base_ns + 2, 10, "silent", "", 0},
+                         {22, 7, 0, base_ns + 5, 1000, "run", words("second", ""), 0}}));
+    f.store();
+    f.wait();
+    Scope scope;
+    scope.project = "project_span_texts";
+    auto found = span_texts(f.telemetry->engine(), scope, {hex_number(7, 16), hex_number(8, 16), hex_number(9, 16)});
+    REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
+    std::vector<SpanText>& texts = found.value();
+    std::sort(texts.begin(), texts.end(), [](const SpanText& a, const SpanText& b) {
+        return std::tie(a.trace_id, a.span_id) < std::tie(b.trace_id, b.span_id);
+    });
+    REQUIRE(texts.size() == 3); // the silent one is left out
+    CHECK(texts[0].input.size() == 2000);
+    CHECK(texts[0].output == "done");
+    CHECK(texts[1].span_id == hex_number(8, 16));
+    CHECK(texts[1].input == "Where is it?");
+    CHECK(texts[1].output == "Here.");
+    CHECK(texts[2].trace_id == hex_number(22, 32));
+    CHECK(texts[2].input == "second");
+    scope.from_ns = base_ns + 5;
+    found = span_texts(f.telemetry->engine(), scope, {hex_number(7, 16)});
+    REQUIRE(found.ok());
+    REQUIRE(found.value().size() == 1);
+    CHECK(found.value().front().trace_id == hex_number(22, 32));
 }
 
 } // namespace hone::telemetry::testing

@@ -109,11 +109,8 @@ std::string create_record_table(const std::string& name, std::span<const Column>
 Result<> create_record_tables(ClickHouse& engine) {
     for (const std::string& statement : {create_record_table("hone.logs", log_columns(), "project, time_ns, id"),
                                          create_record_table("hone.metric_points", metric_point_columns(),
-                                                             "project, metric, series, start_ns, time_ns")}) {
-        ClickHouseQuery query(statement);
-        query.deadline = std::chrono::seconds(30);
-        TRY(engine.query(query));
-    }
+                                                             "project, metric, series, start_ns, time_ns")})
+        TRY(engine.define(statement));
     return {};
 }
 

@@ -27,8 +27,8 @@ uint64_t read_count(std::string_view bytes) {
 // would keep every trace.
 std::string kept_by_people(std::string_view target, std::string_view id) {
     return "(SELECT project, " + std::string(id) +
-           " FROM (SELECT project, target_id FROM hone.evals FINAL WHERE target = '" + std::string(target) +
-           "' AND kind = 'human' ORDER BY updated_ns DESC LIMIT " + std::to_string(most_kept_by_people) +
+           " FROM (SELECT project, target_id FROM hone.evals FINAL WHERE target = '" + std::string(target) + "' AND " +
+           std::string(keeping_eval) + " ORDER BY updated_ns DESC LIMIT " + std::to_string(most_kept_by_people) +
            " BY project))";
 }
 

@@ -2,10 +2,10 @@
 // order. Internal to telemetry/.
 #pragma once
 
+#include "base/fields.h"
 #include "telemetry/span/binary.h"
 
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 namespace hone::telemetry {
@@ -31,22 +31,22 @@ void read_field(BinaryReader& reader, Number& field) {
 }
 
 template <class... Columns>
-std::string column_names(const std::tuple<Columns...>& columns) {
+std::string column_names(const Pack<Columns...>& columns) {
     std::string names;
     const auto add = [&](std::string_view name) { names.append(names.empty() ? "" : ", ").append(name); };
-    std::apply([&](const auto&... column) { (add(column.name), ...); }, columns);
+    columns.apply([&](const auto&... column) { (add(column.name), ...); });
     return names;
 }
 
 template <class Record, class... Columns>
-void read_columns(const std::tuple<Columns...>& columns, BinaryReader& reader, Record& record) {
+void read_columns(const Pack<Columns...>& columns, BinaryReader& reader, Record& record) {
     const auto read = [&](const auto& column) {
         if constexpr (std::is_member_object_pointer_v<std::decay_t<decltype(column.place)>>)
             read_field(reader, record.*column.place);
         else
             column.place(record, reader);
     };
-    std::apply([&](const auto&... column) { (read(column), ...); }, columns);
+    columns.apply([&](const auto&... column) { (read(column), ...); });
 }
 
 } // namespace hone::telemetry

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "otlp/attribute_text.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -18,8 +19,9 @@ namespace {
 constexpr const Convention* all_conventions[] = {
     &openinference_convention, &langfuse_convention,    &langsmith_convention, &vercel_convention,
     &mastra_convention,        &voltagent_convention,   &genkit_convention,    &google_adk_convention,
-    &pydantic_ai_convention,   &claude_code_convention, &litellm_convention,   &genai_convention,
-    &traceloop_convention,     &mlflow_convention,      &general_convention,
+    &pydantic_ai_convention,   &claude_code_convention, &litellm_convention,   &strands_convention,
+    &haystack_convention,      &spring_ai_convention,   &genai_convention,     &traceloop_convention,
+    &mlflow_convention,        &logfire_convention,     &openlit_convention,   &general_convention,
 };
 static_assert(std::size(all_conventions) <= 32);
 
@@ -109,6 +111,11 @@ const KeyTable& key_table() {
     return table;
 }
 
+bool has_objects(const otlp::Value& value) {
+    const auto* list = value.list();
+    return value.map() || (list && !list->empty() && (list->front().map() || list->front().list()));
+}
+
 struct KindName {
     std::string_view name;
     SpanKind kind;
@@ -145,6 +152,14 @@ constexpr KindName kind_names[] = {
     {"invoke_workflow", SpanKind::chain},
     {"agent_step", SpanKind::chain},
     {"retrieval", SpanKind::retriever},
+    {"search_memory", SpanKind::retriever},
+    {"image_generation", SpanKind::llm},
+    {"chat.completions", SpanKind::llm}, // Semantic Kernel before 1.30
+    {"text.completions", SpanKind::llm},
+    {"chat.streaming_completions", SpanKind::llm},
+    {"text.streaming_completions", SpanKind::llm},
+    {"framework", SpanKind::chain},    // Spring AI, OpenLIT
+    {"vectordb", SpanKind::retriever}, // OpenLIT
     {"rerank", SpanKind::reranker},    // Traceloop's llm.request.type
     {"chat_model", SpanKind::llm},     // MLflow
     {"embedder", SpanKind::embedding}, // Genkit
@@ -168,7 +183,7 @@ const Convention* convention_of_key(std::string_view key) {
 
 SpanKind kind_of_name(std::string_view name) {
     for (const KindName& known : kind_names)
-        if (equals_ignoring_case(name, known.name)) return known.kind;
+        if (name.size() == known.name.size() && equals_ignoring_case(name, known.name)) return known.kind;
     return SpanKind::unknown;
 }
 
@@ -180,17 +195,35 @@ std::string_view KnownAttributes::name_of_key(uint16_t key) {
     return key_table().entries[key].name;
 }
 
+void KnownAttributes::add(uint16_t key, const otlp::Value& value) {
+    const KeyTable::Entry& entry = key_table().entries[key];
+    m_values[key] = &value;
+    m_sent[key / 64] |= uint64_t{1} << (key % 64);
+    m_conventions |= entry.conventions;
+    m_facts |= entry.facts;
+}
+
 KnownAttributes::KnownAttributes(const otlp::Attributes& attributes) {
     const KeyTable& table = key_table();
     for (const otlp::KeyValue& attribute : attributes) {
         if (attribute.value.data.index() == 0) continue;
-        const uint16_t key = table.find(attribute.key);
-        if (key == KeyTable::no_key) continue;
-        m_values[key] = &attribute.value;
-        m_sent[key / 64] |= uint64_t{1} << (key % 64);
-        m_conventions |= table.entries[key].conventions;
-        m_facts |= table.entries[key].facts;
+        if (const uint16_t key = table.find(attribute.key); key != KeyTable::no_key) add(key, attribute.value);
     }
+}
+
+KnownAttributes::KnownAttributes(const otlp::Attributes& attributes, otlp::Batch& batch) : KnownAttributes(attributes) {
+    for (size_t word = 0; word < m_sent.size(); ++word)
+        for (uint64_t bits = m_sent[word]; bits != 0; bits &= bits - 1) {
+            const otlp::Value*& value = m_values[word * 64 + static_cast<size_t>(std::countr_zero(bits))];
+            if (!has_objects(*value)) continue;
+            std::string json;
+            otlp::append_value_text(json, *value);
+            value = &m_made.emplace_back(otlp::Value{batch.keep(std::move(json))});
+        }
+}
+
+bool KnownAttributes::is_made(const otlp::Value& value) const {
+    return std::any_of(m_made.begin(), m_made.end(), [&](const otlp::Value& made) { return &made == &value; });
 }
 
 const otlp::Value* KnownAttributes::get(std::string_view key) const {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -97,9 +98,14 @@ std::span<const Convention* const> conventions();
 class KnownAttributes {
 public:
     explicit KnownAttributes(const otlp::Attributes& attributes);
+    // Objects and lists of objects are read as the JSON text that most instrumentations send instead; `batch` owns it.
+    KnownAttributes(const otlp::Attributes& attributes, otlp::Batch& batch);
+    KnownAttributes(const KnownAttributes&) = delete;
 
     // Whether the span has a key of the convention at this place of conventions().
     bool has(size_t convention) const { return (m_conventions >> convention & 1) != 0; }
+    // Whether the text was made from an object: the attribute itself has none.
+    bool is_made(const otlp::Value& value) const;
     // By name; null when it was not sent or when no convention knows it.
     const otlp::Value* get(std::string_view key) const;
     std::string_view text_of(std::string_view key) const;
@@ -121,6 +127,7 @@ public:
     static constexpr size_t most_keys = 512;
 
 private:
+    void add(uint16_t key, const otlp::Value& value);
     static std::span<const uint16_t> keys_of(Fact fact);
     static std::string_view name_of_key(uint16_t key);
     bool has(Fact fact) const { return (m_facts >> static_cast<unsigned>(fact) & 1) != 0; }
@@ -132,6 +139,7 @@ private:
     uint64_t m_facts = 0; // a bit for each field that some attribute fills
     std::array<uint64_t, most_keys / 64> m_sent{};
     std::array<const otlp::Value*, most_keys> m_values; // only where m_sent has a bit: a span has few of them
+    std::list<otlp::Value> m_made;
 };
 
 std::optional<double> to_real(const otlp::Value& value);
@@ -166,9 +174,14 @@ extern const Convention google_adk_convention;
 extern const Convention pydantic_ai_convention;
 extern const Convention claude_code_convention;
 extern const Convention litellm_convention;
+extern const Convention strands_convention;
+extern const Convention haystack_convention;
+extern const Convention spring_ai_convention;
 extern const Convention genai_convention;
 extern const Convention traceloop_convention;
 extern const Convention mlflow_convention;
+extern const Convention logfire_convention;
+extern const Convention openlit_convention;
 extern const Convention general_convention;
 
 } // namespace hone::telemetry

@@ -101,7 +101,7 @@ void set_message_field(FlatMessage& flat, std::string_view field, const otlp::Va
     size_t index = 0;
     if (field == "role")
         flat.message.role = role_name(plain_text(value));
-    else if (field == "content")
+    else if (field == "content" || field == "prompt.text" || field == "completion.text")
         flat.message.content = plain_text(value);
     else if (field == "tool_call_id")
         flat.message.tool_call_id = plain_text(value);
@@ -188,7 +188,7 @@ struct Flattened {
         if (take(key, "llm.input_messages.") || take(key, "gen_ai.prompt.") || take(key, "llm.prompts.")) {
             if (take_index(key, index)) set_message_field(input[index], key, value);
         } else if (take(key, "llm.output_messages.") || take(key, "gen_ai.completion.") ||
-                   take(key, "llm.completions.")) {
+                   take(key, "llm.completions.") || take(key, "llm.choices.")) {
             if (take_index(key, index)) set_message_field(output[index], key, value);
         } else if (take(key, "retrieval.documents.") || take(key, "reranker.output_documents.")) {
             if (take_index(key, index)) set_document_field(documents[index], key, value);
@@ -277,6 +277,10 @@ std::vector<Message> from_value(const otlp::Value* value, std::string_view defau
     return value ? read_messages(plain_text(*value), default_role) : std::vector<Message>();
 }
 
+bool is_json_text(std::string_view text) {
+    return text.starts_with('{') || text.starts_with('[');
+}
+
 // GenAI's span events of 2024: one event per message, its fields as attributes or as JSON in gen_ai.event.content.
 void add_event_message(const otlp::Event& event, Conversation& result) {
     std::string_view role = event.name;
@@ -284,18 +288,42 @@ void add_event_message(const otlp::Event& event, Conversation& result) {
     if (!choice && !(take(role, "gen_ai.") && role.ends_with(".message"))) return;
     role = choice ? "assistant" : role.substr(0, role.size() - 8);
     auto& target = choice ? result.output : result.input;
-    for (const std::string_view key : {"gen_ai.event.content", "message"})
+    for (const std::string_view key : {"gen_ai.event.content", "message", "content"})
         if (auto messages = from_value(otlp::find(event.attributes, key), role); !messages.empty()) {
             for (Message& message : messages) target.push_back(std::move(message));
             return;
         }
     Message message;
     message.role = role_name(role);
-    if (const auto* content = otlp::find(event.attributes, "content")) message.content = plain_text(*content);
+    for (const std::string_view key : {"content", "message"})
+        if (const auto* content = otlp::find(event.attributes, key); content && message.content.empty())
+            if (std::string text = plain_text(*content); key == "content" || !is_json_text(text))
+                message.content = std::move(text);
     if (const auto* id = otlp::find(event.attributes, "id")) message.tool_call_id = plain_text(*id);
     if (const auto* calls = otlp::find(event.attributes, "tool_calls"))
         message.tool_calls = read_tool_calls(plain_text(*calls));
     if (target.size() < most_entries && !is_blank(message)) target.push_back(std::move(message));
+}
+
+void add_system_text(const KnownAttributes& known, Conversation& result) {
+    std::string text;
+    known.any(Fact::system_text, [&](std::string_view, const otlp::Value& value) {
+        const std::string raw = plain_text(value);
+        const auto messages = read_messages("{\"role\":\"system\",\"parts\":" + raw + "}", "system");
+        text = messages.empty() ? (raw.starts_with('[') || raw.starts_with('{') ? std::string() : raw)
+                                : messages.front().content;
+        if (auto decoded = decode_json_string(text)) text = *std::move(decoded);
+        return !text.empty();
+    });
+    const auto is_system = [](const Message& message) { return message.role == "system"; };
+    const auto first = std::find_if(result.input.begin(), result.input.end(), is_system);
+    if (text.empty() && first == result.input.end() && !result.input.empty())
+        for (const Fact fact : {Fact::parameters, Fact::input})
+            if (text.empty())
+                if (const auto json = known.text(fact); json.starts_with('{')) text = read_system_text(json);
+    if (text.empty()) return;
+    if (first != result.input.end() && trim(first->content) == trim(text)) return;
+    result.input.insert(result.input.begin(), Message{"system", std::move(text), {}, {}});
 }
 
 void add_events(const otlp::Span& span, Conversation& result) {
@@ -306,6 +334,9 @@ void add_events(const otlp::Span& span, Conversation& result) {
         if (result.input.empty()) result.input = first_readable(known, Fact::input_messages, "user", &result.tools);
         if (result.output.empty()) result.output = first_readable(known, Fact::output_messages, "assistant", nullptr);
     }
+    for (const otlp::Event& event : span.events)
+        if (otlp::find(event.attributes, "gen_ai.system_instructions"))
+            add_system_text(KnownAttributes(event.attributes), result);
 }
 
 // Vercel's response is in several attributes.
@@ -330,27 +361,6 @@ void add_whole_conversation(const KnownAttributes& known, Conversation& result) 
         result.input = std::move(messages);
         return;
     }
-}
-
-void add_system_text(const KnownAttributes& known, Conversation& result) {
-    std::string text;
-    known.any(Fact::system_text, [&](std::string_view, const otlp::Value& value) {
-        const std::string raw = plain_text(value);
-        const auto messages = read_messages("{\"role\":\"system\",\"parts\":" + raw + "}", "system");
-        text = messages.empty() ? (raw.starts_with('[') || raw.starts_with('{') ? std::string() : raw)
-                                : messages.front().content;
-        if (auto decoded = decode_json_string(text)) text = *std::move(decoded);
-        return !text.empty();
-    });
-    const auto is_system = [](const Message& message) { return message.role == "system"; };
-    const auto first = std::find_if(result.input.begin(), result.input.end(), is_system);
-    if (text.empty() && first == result.input.end() && !result.input.empty())
-        for (const Fact fact : {Fact::parameters, Fact::input})
-            if (text.empty())
-                if (const auto json = known.text(fact); json.starts_with('{')) text = read_system_text(json);
-    if (text.empty()) return;
-    if (first != result.input.end() && trim(first->content) == trim(text)) return;
-    result.input.insert(result.input.begin(), Message{"system", std::move(text), {}, {}});
 }
 
 // A message under the name of a tool that was called is that tool's result.
@@ -408,18 +418,24 @@ void leave_out_repeated_input(Conversation& conversation) {
         return a.role == b.role && a.content == b.content && a.tool_call_id == b.tool_call_id &&
                a.tool_calls.size() == b.tool_calls.size();
     };
+    const auto is_system = [](const Message& message) { return message.role == "system"; };
+    const std::vector<Message>& input = conversation.input;
     std::vector<Message>& output = conversation.output;
-    const size_t repeated = conversation.input.size();
-    if (repeated > 0 && output.size() > repeated &&
-        std::equal(conversation.input.begin(), conversation.input.end(), output.begin(), is_same))
-        output.erase(output.begin(), output.begin() + static_cast<ptrdiff_t>(repeated));
+    // The system text may be in the state only.
+    const auto start = input.empty() || is_system(input.front())
+                           ? output.begin()
+                           : std::find_if_not(output.begin(), output.end(), is_system);
+    if (!input.empty() && output.end() - start > static_cast<ptrdiff_t>(input.size()) &&
+        std::equal(input.begin(), input.end(), start, is_same))
+        output.erase(output.begin(), start + static_cast<ptrdiff_t>(input.size()));
 }
 
 } // namespace
 
 Conversation derive_conversation(const otlp::Span& span) {
     Conversation result;
-    const KnownAttributes known(span.attributes);
+    otlp::Batch texts;
+    const KnownAttributes known(span.attributes, texts);
     Flattened flat(span.attributes);
     for (auto& [index, document] : flat.documents) result.documents.push_back(std::move(document));
     for (auto& [index, tool] : flat.tools) result.tools.push_back(std::move(tool));

@@ -16,7 +16,7 @@ struct PromptTemplate {
     std::string variables; // JSON text
     std::string version;
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"text", &PromptTemplate::text, "The template."},
         Field{"variables", &PromptTemplate::variables, "JSON text."},
         Field{"version", &PromptTemplate::version, "The template's version."},
@@ -30,7 +30,7 @@ struct Conversation {
     std::vector<std::string> tools; // JSON schemas that were offered to the model
     std::optional<PromptTemplate> prompt_template;
 
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"input", &Conversation::input, "Messages sent to the model."},
         Field{"output", &Conversation::output, "Messages that the model returned."},
         Field{"documents", &Conversation::documents, "Documents retrieved or reranked."},

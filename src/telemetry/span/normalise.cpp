@@ -96,12 +96,14 @@ FoundPayload first_payload(otlp::Batch& batch, const KnownAttributes& known, Fac
             return true;
         }
         if (text->empty() || *text == "{}" || has_no_words(key, *text)) return false;
-        found = {*text, key};
+        found = {*text, known.is_made(value) ? std::string_view() : key};
         // OpenInference's texts can be quotations; one with escaped quotes was encoded.
         const bool may_be_quotation = (key == "input.value" || key == "output.value") && mime != "application/json" &&
                                       text->find('\\') == std::string_view::npos;
         if (text->front() == '"' && !may_be_quotation)
             if (auto decoded = decode_json_string(*text)) found = {batch.keep(*std::move(decoded)), {}};
+        if (text->starts_with("{\"args\":"))
+            if (auto arguments = unwrap_arguments(*text)) found = {batch.keep(*std::move(arguments)), {}};
         return true;
     });
     return found;
@@ -120,7 +122,7 @@ bool may_have_messages(const otlp::Span& raw, const KnownAttributes& known) {
     for (const auto& [key, value] : raw.attributes)
         if (key.starts_with("llm.input_messages.") || key.starts_with("llm.output_messages.") ||
             key.starts_with("gen_ai.prompt.") || key.starts_with("gen_ai.completion.") ||
-            key.starts_with("llm.prompts.") || key.starts_with("llm.completions."))
+            key.starts_with("llm.prompts.") || key.starts_with("llm.completions.") || key.starts_with("llm.choices."))
             return true;
     if (known.get("pydantic_ai.all_messages") || known.get("all_messages_events")) return true;
     for (const auto& event : raw.events)
@@ -151,6 +153,7 @@ std::string_view mime_of(std::string_view stated, std::string_view text) {
 bool may_be_wrapped(std::string_view json) {
     if (!json.starts_with('{') && !json.starts_with('[')) return false;
     const std::string_view head = json.substr(0, 200);
+    if (head.starts_with("[{\"text\"")) return true;
     for (const std::string_view name : {"\"type\"", "\"lc\"", "\"content\""})
         if (head.find(name) != std::string_view::npos) return true;
     return false;
@@ -209,8 +212,8 @@ void complete_exception(const KnownAttributes& known, Draft& draft) {
         if (is_vague_error(span.exception_type))
             if (std::string type = error_type_of(text.substr(0, 4096)); !type.empty())
                 span.exception_type = draft.batch.keep(std::move(type));
-    if (is_vague_error(span.exception_type))
-        if (const auto* status = known.get("http.response.status_code"))
+    for (const std::string_view key : {"http.response.status_code", "http.status_code"})
+        if (const auto* status = known.get(key); status && is_vague_error(span.exception_type))
             if (const auto number = to_real(*status); number && *number >= 400 && *number < 600)
                 span.exception_type = draft.batch.keep(std::to_string(static_cast<int>(*number)));
     fill(span.exception_type, known.text(Fact::error_type));
@@ -321,9 +324,27 @@ void complete_names(Draft& draft) {
 
 // Instrumentations of models and agents: what they send without a kind is a step of an agent or an event of one.
 bool is_agent_scope(std::string_view scope) {
-    for (const std::string_view start :
-         {"openinference.", "@arizeai/openinference", "@traceloop/", "traceloop.", "langfuse", "langsmith", "mlflow.",
-          "@mastra/", "@voltagent/", "genkit", "gcp.vertex.agent", "pydantic-ai", "autogen", "com.anthropic."})
+    for (const std::string_view start : {"openinference.",
+                                         "@arizeai/openinference",
+                                         "@traceloop/",
+                                         "traceloop.",
+                                         "langfuse",
+                                         "langsmith",
+                                         "mlflow.",
+                                         "@mastra/",
+                                         "@voltagent/",
+                                         "genkit",
+                                         "gcp.vertex.agent",
+                                         "pydantic-ai",
+                                         "autogen",
+                                         "com.anthropic.",
+                                         "semantic_kernel",
+                                         "agent_framework",
+                                         "strands",
+                                         "openlit",
+                                         "agno",
+                                         "beeai",
+                                         "crewai"})
         if (scope.starts_with(start)) return true;
     return false;
 }
@@ -382,7 +403,7 @@ void begin(otlp::Batch& batch, const otlp::Span& raw, Span& span) {
 } // namespace
 
 Span normalise(otlp::Batch& batch, const otlp::Span& raw, const Prices& prices) {
-    const KnownAttributes known(raw.attributes);
+    const KnownAttributes known(raw.attributes, batch);
     Draft draft{batch, raw, batch.scopes[raw.scope].name, {}, {}, {}};
     begin(batch, raw, draft.span);
     draft.span.kind = stated_kind(known);

@@ -222,7 +222,7 @@ constexpr std::string_view zstd = "CODEC(ZSTD(1))";
 constexpr std::string_view delta = "CODEC(Delta, ZSTD(1))";
 constexpr std::string_view narrow = "CODEC(T64, ZSTD(1))";
 
-constexpr std::tuple head_columns{
+constexpr Pack head_columns{
     HeadColumn{{"project", low, zstd, "The project's id."},
                [](RowWriter& row) { put_text(row.out, row.project); },
                [](SpanRowHead& head, BinaryReader& reader) { head.project = reader.text(); }},
@@ -246,7 +246,7 @@ constexpr std::tuple head_columns{
                [](SpanRowHead& head, BinaryReader& reader) { head.received_ns = reader.number<int64_t>(); }},
 };
 
-constexpr std::tuple content_columns{
+constexpr Pack content_columns{
     ContentColumn{{"parent_id", "String", zstd, "The parent's span id; empty for a root."},
                   [](RowWriter& row) { put_text(row.out, row.span.parent_id); }},
     ContentColumn{{"duration_ns", "Int64", narrow, "Duration, never negative."},
@@ -368,15 +368,8 @@ constexpr std::tuple content_columns{
                   }},
 };
 
-constexpr auto all_columns = std::apply(
-    [](const auto&... head) {
-        return std::apply(
-            [&](const auto&... content) {
-                return std::array{head.column..., content.column...};
-            },
-            content_columns);
-    },
-    head_columns);
+constexpr auto all_columns =
+    joined(head_columns, content_columns).apply([](const auto&... one) { return std::array{one.column...}; });
 
 } // namespace
 
@@ -386,9 +379,9 @@ std::span<const Column> span_columns() {
 
 void append_span_row(std::string& out, const Span& span, std::string_view project, int64_t received_ns) {
     RowWriter row{out, span, project, received_ns};
-    std::apply([&](const auto&... column) { (column.write(row), ...); }, head_columns);
+    head_columns.apply([&](const auto&... column) { (column.write(row), ...); });
     const size_t content_at = out.size();
-    std::apply([&](const auto&... column) { (column.write(row), ...); }, content_columns);
+    content_columns.apply([&](const auto&... column) { (column.write(row), ...); });
     const uint64_t hash = hash_bytes(std::string_view(out).substr(content_at));
     std::memcpy(out.data() + row.hash_at, &hash, sizeof hash);
 }
@@ -396,7 +389,7 @@ void append_span_row(std::string& out, const Span& span, std::string_view projec
 bool read_span_row_usage(std::string_view row, SpanRowUsage& usage) {
     BinaryReader reader(row);
     SpanRowHead head;
-    std::apply([&](const auto&... column) { (column.read(head, reader), ...); }, head_columns);
+    head_columns.apply([&](const auto&... column) { (column.read(head, reader), ...); });
     usage.parent_id = reader.text();
     reader.number<int64_t>(); // duration_ns
     reader.text();            // name
@@ -441,7 +434,7 @@ std::string repeated_span_row(std::string_view row, const SpanRowUsage& usage) {
 
 bool read_span_row_head(std::string_view row, SpanRowHead& head) {
     BinaryReader reader(row);
-    std::apply([&](const auto&... column) { (column.read(head, reader), ...); }, head_columns);
+    head_columns.apply([&](const auto&... column) { (column.read(head, reader), ...); });
     return !reader.failed();
 }
 
