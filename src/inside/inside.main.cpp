@@ -25,6 +25,7 @@ namespace {
 using namespace hone;
 
 constexpr uint16_t gateway_port = 3129;
+constexpr int longest_wait_seconds = 120; // for a server that starts again
 constexpr size_t most_answer_bytes = 64 << 20;
 
 [[noreturn]] void fail(const std::string& why, int code = 1) {
@@ -51,25 +52,42 @@ std::string read_path(const std::string& path) {
     return content;
 }
 
-// One request; the body of the response.
-std::string post(const std::string& body) {
+// Whether a response was not cut off.
+bool is_whole(const std::string& answer) {
+    const size_t head_end = answer.find("\r\n\r\n");
+    if (head_end == std::string::npos) return false;
+    const std::string head = lowercase_ascii(std::string_view(answer).substr(0, head_end));
+    constexpr std::string_view length = "\ncontent-length: ";
+    const size_t at = head.find(length);
+    if (at == std::string::npos) return answer.ends_with("0\r\n\r\n");
+    return answer.size() - head_end - 4 == std::strtoul(head.c_str() + at + length.size(), nullptr, 10);
+}
+
+// How far a request came.
+enum class Exchange { not_sent, sent, answered };
+
+// One request; `answer` is the whole response.
+Exchange exchange(const std::string& body, std::string& answer) {
     const int connection = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(gateway_port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connection < 0 || ::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-        fail("the gateway does not respond; this command works inside a run only", 3);
+    if (connection < 0) fail(std::string("socket: ") + std::strerror(errno), 3);
+    if (::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+        ::close(connection);
+        return Exchange::not_sent;
+    }
     const std::string request = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:3129\r\nContent-Type: application/json\r\n"
                                 "Accept: application/json\r\nConnection: close\r\nContent-Length: " +
                                 std::to_string(body.size()) + "\r\n\r\n" + body;
     for (size_t sent = 0; sent < request.size();) {
         const ssize_t count = ::send(connection, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
         if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) fail("the gateway closed the connection", 3);
+        if (count <= 0) break; // the response may state why
         sent += static_cast<size_t>(count);
     }
-    std::string answer;
+    answer.clear();
     char buffer[65536];
     for (;;) {
         const ssize_t count = ::recv(connection, buffer, sizeof buffer, 0);
@@ -79,8 +97,29 @@ std::string post(const std::string& body) {
         if (answer.size() > most_answer_bytes) fail("the response is too large", 3);
     }
     ::close(connection);
+    // The gateway is there, and the server behind it not yet or not any more; or it has too much to do.
+    const bool is_refused = answer.starts_with("HTTP/1.1 502 ") || answer.starts_with("HTTP/1.1 503 ");
+    return is_whole(answer) && !is_refused ? Exchange::answered : Exchange::sent;
+}
+
+// The run outlives the server: while another one starts, there is no gateway. A request that may have arrived is sent
+// again only if that does no harm. Returns the body of the response.
+std::string post(const std::string& body, bool is_repeatable) {
+    std::string answer;
+    const bool is_in_run = ::access("/hone/bin/hone", X_OK) == 0;
+    for (int seconds = 0;; ++seconds) {
+        const Exchange came = exchange(body, answer);
+        if (came == Exchange::answered) break;
+        const bool is_over = !is_in_run || seconds >= longest_wait_seconds;
+        if (came == Exchange::not_sent && is_over)
+            fail("the gateway does not respond; this command works inside a run only", 3);
+        if (came == Exchange::sent && (is_over || !is_repeatable)) {
+            if (!is_whole(answer)) fail("the gateway's response is incomplete", 3);
+            break; // it states why
+        }
+        ::sleep(1);
+    }
     const size_t head_end = answer.find("\r\n\r\n");
-    if (head_end == std::string::npos) fail("the gateway's response is incomplete", 3);
     const std::string head = lowercase_ascii(std::string_view(answer).substr(0, head_end));
     std::string content = answer.substr(head_end + 4);
     if (head.find("\ntransfer-encoding: chunked") == std::string::npos) return content;
@@ -107,9 +146,9 @@ std::string text(const json::Object& object, std::string_view key) {
     return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
 }
 
-json::Object ask(const std::string& method, json::Object params) {
+json::Object ask(const std::string& method, json::Object params, bool is_repeatable) {
     const json::Object request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", std::move(params)}};
-    const std::string answer = post(json::print(request));
+    const std::string answer = post(json::print(request), is_repeatable);
     auto parsed = json::parse(answer);
     if (!parsed.ok() || !parsed.value().is_object()) fail("the gateway returned: " + answer.substr(0, 500), 3);
     const json::Object& object = parsed.value().get_object();
@@ -118,7 +157,7 @@ json::Object ask(const std::string& method, json::Object params) {
 }
 
 json::Array tools() {
-    const json::Object result = ask("tools/list", {});
+    const json::Object result = ask("tools/list", {}, true);
     const json::Value* found = result.if_contains("tools");
     return found != nullptr && found->is_array() ? found->get_array() : json::Array();
 }
@@ -149,9 +188,16 @@ json::Value argument(const json::Object& properties, const std::string& name, co
     return std::move(parsed).value();
 }
 
+// Reads, or replaces what the same call saved before.
+bool is_harmless_twice(const std::string& tool) {
+    for (const char* start : {"get_", "list_", "read_", "search_", "query_", "describe_"})
+        if (tool.starts_with(start)) return true;
+    return tool == "save_investigation" || tool == "save_file" || tool == "label_spans";
+}
+
 // The text of a tool's reply; errors end the program.
 std::string reply_text(const std::string& name, const json::Object& arguments) {
-    const json::Object result = ask("tools/call", {{"name", name}, {"arguments", arguments}});
+    const json::Object result = ask("tools/call", {{"name", name}, {"arguments", arguments}}, is_harmless_twice(name));
     const json::Value* content = result.if_contains("content");
     const json::Value* is_error = result.if_contains("isError");
     std::string joined;

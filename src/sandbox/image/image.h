@@ -19,7 +19,7 @@ struct ImageView {
     Time created{};
     Defaulted<int64_t> version = int64_t{1};
     Defaulted<std::map<std::string, std::string>> environment;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ImageView::name, "Name."},
         Field{"source", &ImageView::source, "What it was made from."},
         Field{"digest", &ImageView::digest, "Hash of the source, part of the key of layers on it."},

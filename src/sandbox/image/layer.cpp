@@ -1,7 +1,9 @@
 #include "sandbox/image/layer.h"
 
+#include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "sandbox/image/layer_archive.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/wall/enter.h"
 
@@ -137,6 +139,24 @@ Result<Fd> wait_for_layer(const Store& store, const std::string& place, const st
     }
 }
 
+// Makes a layer visible that is complete in `directory`.
+Result<> publish_layer(const std::string& directory, const std::string& place, const std::string& space) {
+    TRY(write_file(directory + "/space", space));
+    TRY(sync_file_system(directory));
+    if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
+    return {};
+}
+
+// A layer that another server built. One that cannot be fetched is built here.
+bool fetch_layer(LayerExchange* exchange, const std::string& key, const std::string& directory) {
+    if (exchange == nullptr) return false;
+    const auto fetched = exchange->fetch(key, directory);
+    if (!fetched.ok())
+        log(Level::warning, "a prepared layer of another server cannot be used and is built again",
+            {{"layer", key}, {"why", fetched.error().message}});
+    return fetched.ok() && fetched.value();
+}
+
 } // namespace
 
 Result<std::string> layer_key(const Store& store, const Preparation& preparation) {
@@ -183,6 +203,13 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
 
     const std::string directory = store.layers() + "/.build-" + prepared.key;
     TRY(make_build_directory(directory));
+    if (fetch_layer(provider.layer_exchange(), prepared.key, directory)) {
+        TRY(remove_tree(directory + "/work"));
+        TRY(publish_layer(directory, place, preparation.space));
+        prepared.fetched = true;
+        return prepared;
+    }
+    if (provider.layer_exchange() != nullptr) TRY(make_build_directory(directory)); // without a part of it
     Outcome outcome = TRY(run_script(provider, preparation, directory, options));
     prepared.log = repair_utf8(outcome.log);
     const CommandResult& result = outcome.result;
@@ -194,10 +221,9 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     }
     TRY(remove_tree(directory + "/work"));
     TRY(write_file(directory + "/log", outcome.log));
-    TRY(write_file(directory + "/space", preparation.space));
-    TRY(sync_file_system(directory));
-    if (::rename(directory.c_str(), place.c_str()) != 0) return system_error("publish the layer", errno);
+    TRY(publish_layer(directory, place, preparation.space));
     prepared.built = true;
+    if (LayerExchange* exchange = provider.layer_exchange()) exchange->offer(prepared.key);
     return prepared;
 }
 

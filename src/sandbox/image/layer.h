@@ -30,7 +30,7 @@ struct Preparation {
     Defaulted<NetworkMode> network = NetworkMode::none;
     Defaulted<Limits> limits;
     Defaulted<std::vector<Mount>> mounts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &Preparation::space, "Space that builds and uses it; another space never gets the same layer."},
         Field{"root", &Preparation::root, "As in a sandbox."},
         Field{"layers", &Preparation::layers, "Layers below this one, lowest first."},
@@ -48,6 +48,7 @@ struct Preparation {
 struct PreparedLayer {
     std::string key;
     bool built = false;    // by this call
+    bool fetched = false;  // by this call, from another server
     bool degraded = false; // the script failed and that was allowed: use no layer
     std::string log;       // output of the script, when this call built it or it failed; at most 64 KiB of its end
 };

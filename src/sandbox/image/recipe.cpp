@@ -168,8 +168,12 @@ Result<> run_to_file(const std::vector<std::string>& argv, const std::string& pa
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return conflict(argv[0] + " failed; its messages are above");
-    return {};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    std::string advice;
+    if (::geteuid() != 0)
+        advice = ". An ordinary user needs a range of user ids for it: the package uidmap, and usermod --add-subuids "
+                 "100000-165535 --add-subgids 100000-165535 NAME";
+    return conflict(argv[0] + " failed; its messages are above" + advice);
 }
 
 bool exists_below(const std::string& root, std::string_view path) {
@@ -217,7 +221,9 @@ Result<ImageRecipe> parse_recipe(std::string_view text, const std::string& folde
 }
 
 std::vector<std::string> mmdebstrap_arguments(const ImageRecipe& recipe, const std::string& mirror) {
-    std::vector<std::string> argv{"mmdebstrap", "--quiet", "--variant=apt", "--components=main", "--format=tar"};
+    // An image that is not complete is thrown away, so dpkg need not wait for the disk after each package.
+    std::vector<std::string> argv{"mmdebstrap",        "--quiet",      "--variant=apt",
+                                  "--components=main", "--format=tar", "--dpkgopt=force-unsafe-io"};
     for (const std::string& package : recipe.packages) argv.push_back("--include=" + package);
     std::string variables;
     for (const auto& [name, value] : recipe.environment) variables += name + "=" + shell_quoted(value) + " ";

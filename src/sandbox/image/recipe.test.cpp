@@ -33,6 +33,7 @@ TEST_CASE("a list of an image becomes the arguments of mmdebstrap") {
     CHECK(recipe.value().packages == std::vector<std::string>{"jq", "libc6:amd64"});
     CHECK(recipe.value().environment.at("MODE") == "a 'b'");
     const auto argv = mmdebstrap_arguments(recipe.value(), "https://mirror.example/debian/");
+    CHECK(contains_text(argv, "--dpkgopt=force-unsafe-io"));
     CHECK(contains_text(argv, "--include=jq"));
     CHECK(contains_text(argv, "--customize-hook=mkdir -p \"$1\"/usr/local/bin/"));
     CHECK(contains_text(argv, "--customize-hook=upload " + folder.path + "/tool /usr/local/bin/tool"));

@@ -18,7 +18,7 @@ struct Journal {
     Time created{};
     std::vector<std::string> cgroups;
     std::optional<std::string> container; // gVisor's name for it
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Journal::id, "Sandbox."},
         Field{"created", &Journal::created, "Time of creation."},
         Field{"cgroups", &Journal::cgroups, "Control group directories."},

@@ -17,7 +17,7 @@ struct UnpackReport {
     int64_t entries = 0;
     int64_t bytes = 0;
     int64_t skipped = 0; // devices, pipes and links to what is not there
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"entries", &UnpackReport::entries, "Files, directories and links made."},
         Field{"bytes", &UnpackReport::bytes, "Content of files."},
         Field{"skipped", &UnpackReport::skipped, "Devices and pipes, and hard links to nothing."},

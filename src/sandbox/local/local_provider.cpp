@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "sandbox/image/volume.h"
+#include "sandbox/image/workspace.h"
 #include "sandbox/local/slot_pool.h"
 #include "sandbox/shim/protocol.h"
 #include "sandbox/shim/spawner.h"
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,8 +86,31 @@ public:
         return read_spool(spool, offset);
     }
 
+    Result<size_t> write_input(int64_t command, std::string_view bytes, int64_t timeout_ms) override {
+        const Lock lock(m_inputs_mutex);
+        Fd& pipe = m_inputs[command];
+        if (!pipe.is_open()) {
+            pipe = TRY(input(command));
+            ::fcntl(pipe.get(), F_SETFL, O_NONBLOCK);
+        }
+        for (bool has_waited = false;; has_waited = true) {
+            const ssize_t written = ::write(pipe.get(), bytes.data(), bytes.size());
+            if (written >= 0) return static_cast<size_t>(written);
+            if (errno == EINTR) continue;
+            if (errno != EAGAIN) return conflict("nothing reads the command's input");
+            if (timeout_ms == 0 || has_waited) return size_t{0};
+            pollfd wait{pipe.get(), POLLOUT, 0};
+            ::poll(&wait, 1, static_cast<int>(std::min<int64_t>(timeout_ms, INT32_MAX)));
+        }
+    }
+    Result<> close_input(int64_t command) override {
+        {
+            const Lock lock(m_inputs_mutex);
+            m_inputs.erase(command);
+        }
+        return send(about(ShimVerb::close_input, command));
+    }
     Result<Fd> input(int64_t command) override { return descriptor_of(about(ShimVerb::input, command)); }
-    Result<> close_input(int64_t command) override { return send(about(ShimVerb::close_input, command)); }
     Result<Fd> stdout_pipe(int64_t command) override { return descriptor_of(about(ShimVerb::stdout_pipe, command)); }
     Result<> signal(int64_t command, int signal) override {
         ShimRequest request = about(ShimVerb::signal, command);
@@ -109,6 +134,8 @@ public:
     }
 
     Result<Fd> workspace() override { return descriptor_of(about(ShimVerb::workspace, std::nullopt)); }
+    Result<std::unique_ptr<Files>> files() override { return files_of(TRY(workspace())); }
+    Result<> refresh(const Mount& /*changed*/) override { return {}; } // a mount shows its source
 
     Result<> destroy() override {
         auto gone = view_of(ShimVerb::destroy, {});
@@ -205,6 +232,8 @@ private:
     Mutex m_mutex;
     Channel m_channel GUARDED_BY(m_mutex);
     std::map<int64_t, Spool> m_spools GUARDED_BY(m_mutex);
+    Mutex m_inputs_mutex; // before m_mutex
+    std::map<int64_t, Fd> m_inputs GUARDED_BY(m_inputs_mutex);
 };
 
 class LocalProvider final : public Provider {
@@ -242,12 +271,14 @@ public:
         if (::geteuid() == 0 && ::access("/usr/bin/runsc", X_OK) == 0) declared.tiers.push_back(Tier::gvisor);
         const CgroupHost cgroups = CgroupHost::probe(false);
         declared.execute = declared.pty = declared.broker = declared.threads = declared.reattach = true;
+        declared.layers = declared.shares_disk = true;
         declared.freeze = cgroups.can_freeze();
         declared.limits_by = cgroups.keeper();
         return declared;
     }
 
-    Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec) override {
+    using Provider::start;
+    Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec, const StartProgress& /*progress*/) override {
         TRY(validate(spec));
         if (auto claimed = TRY(claim_slot(spec))) return std::unique_ptr<Sandbox>(std::move(claimed));
         SpawnerRequest request;
@@ -297,8 +328,20 @@ public:
         return reply.count.value_or(0);
     }
 
-    Result<Fd> mount_volume(int image) override {
-        return m_options.launcher ? m_options.launcher->mount(image) : mount_for_reading(image);
+    Result<std::unique_ptr<Files>> thread_files(const std::string& thread) override {
+        const Store store = TRY(Store::open(m_options.data_directory));
+        // This process may have dropped what a mount needs.
+        const Mounter mount = [this](int image) -> Result<Fd> {
+            return m_options.launcher ? m_options.launcher->mount(image) : mount_for_reading(image);
+        };
+        auto volume = std::make_shared<Volume>(TRY(Volumes(store, ::geteuid() == 0).view(thread, mount)));
+        Fd files = std::move(volume->files);
+        return files_of(std::move(files), std::move(volume));
+    }
+
+    Result<> fork_thread(const std::string& from, const std::string& to) override {
+        const Store store = TRY(Store::open(m_options.data_directory));
+        return Volumes(store, ::geteuid() == 0).fork(from, to);
     }
 
 private:

@@ -44,7 +44,7 @@ struct SandboxEvent {
     std::optional<int64_t> cpu_ns;
     std::optional<std::string> error;
     std::map<std::string, std::string> labels;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &SandboxEvent::time, "Time of the event."},
         Field{"kind", &SandboxEvent::kind, "What."},
         Field{"sandbox", &SandboxEvent::sandbox, "Which sandbox."},

@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "sandbox/provider/files.h"
 #include "sandbox/provider/spec.h"
 #include "sandbox/provider/spool.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,9 +22,11 @@ struct Capabilities {
     bool freeze = false;
     bool broker = false; // network mode `broker`
     bool threads = false;
-    bool reattach = false; // sandboxes outlive the server
+    bool reattach = false;    // sandboxes outlive the server
+    bool layers = false;      // prepared layers over the root
+    bool shares_disk = false; // a mount shows its source; otherwise the sandbox has a copy
     LimitKeeper limits_by = LimitKeeper::rlimit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"tiers", &Capabilities::tiers, "Walls that can be had."},
         Field{"execute", &Capabilities::execute, "Further commands in a live sandbox."},
         Field{"pty", &Capabilities::pty, "Terminals."},
@@ -30,6 +34,8 @@ struct Capabilities {
         Field{"broker", &Capabilities::broker, "Network mode broker."},
         Field{"threads", &Capabilities::threads, "Thread volumes."},
         Field{"reattach", &Capabilities::reattach, "Sandboxes outlive the server."},
+        Field{"layers", &Capabilities::layers, "Prepared layers over the root."},
+        Field{"shares_disk", &Capabilities::shares_disk, "A mount shows its source; otherwise the sandbox has a copy."},
         Field{"limits_by", &Capabilities::limits_by, "What keeps the limits."},
     };
 };
@@ -59,29 +65,54 @@ public:
     // Output from `offset` on, at most about 1 MiB; waits for some, at most `timeout_ms`. Reading further means that
     // everything before was taken: the command waits for a slow reader when the spec has an output window.
     virtual Result<Output> output(int64_t command, int64_t offset, int64_t timeout_ms = -1) = 0;
-    // A descriptor to write the command's input to; the sandbox keeps one too until `close_input`.
-    virtual Result<Fd> input(int64_t command) = 0;
+    // How many of these bytes the command's input accepted: at least one, except after `timeout_ms`. `conflict`: it has
+    // no input, or nothing reads it any more.
+    virtual Result<size_t> write_input(int64_t command, std::string_view bytes, int64_t timeout_ms) = 0;
     virtual Result<> close_input(int64_t command) = 0;
-    // The reading end of a direct stdout, once: from then on it is the caller's alone.
-    virtual Result<Fd> stdout_pipe(int64_t command) = 0;
     virtual Result<> signal(int64_t command, int signal) = 0;
     virtual Result<> resize(int64_t command, int rows, int columns) = 0;
     virtual Result<> freeze() = 0;
     virtual Result<> thaw() = 0;
-    // The broker's listening sockets, in the order 3128, 3129. Close them when the sandbox ends.
+    // Two listening sockets of this process, for connections to 127.0.0.1:3128 and :3129 inside. Close them when the
+    // sandbox ends. An accepted connection is a plain socket, wherever the sandbox is.
     virtual Result<std::vector<Fd>> listeners() = 0;
-    // /workspace as a directory to export from (tree.h), also after the end, until destroyed.
-    virtual Result<Fd> workspace() = 0;
+    // /workspace, also after the end, until destroyed.
+    virtual Result<std::unique_ptr<Files>> files() = 0;
+    // The source of this mount of the spec has changed, or a file below it: a sandbox that has a copy receives it
+    // again.
+    virtual Result<> refresh(const Mount& changed) = 0;
     virtual Result<SandboxView> stop() = 0;
     // Ends it and forgets everything but its thread volume and its audit lines.
     virtual Result<> destroy() = 0;
+
+    // --- only on this machine: descriptors of its kernel. For callers that use the local provider by name: git,
+    // branches under review, layers.
+    // A descriptor to write the command's input to; the sandbox keeps one too until `close_input`.
+    virtual Result<Fd> input(int64_t /*command*/) { return unavailable(elsewhere); }
+    // The reading end of a direct stdout, once: from then on it is the caller's alone.
+    virtual Result<Fd> stdout_pipe(int64_t /*command*/) { return unavailable(elsewhere); }
+    // /workspace as a directory to export from (tree.h), also after the end, until destroyed.
+    virtual Result<Fd> workspace() { return unavailable(elsewhere); }
+
+protected:
+    static constexpr const char* elsewhere = "the sandbox is on another machine";
 };
+
+// Called about once a second while a sandbox is made on another machine, with what it waits for; false ends the start.
+using StartProgress = std::function<bool(const std::string& waits_for)>;
+
+class LayerExchange; // sandbox/image/layer_archive.h
 
 class Provider {
 public:
     virtual ~Provider() = default;
+    // Prepared layers that other servers built; null: there is no place to share them. Set before the first sandbox.
+    void set_layer_exchange(LayerExchange* exchange) { m_layer_exchange = exchange; }
+    LayerExchange* layer_exchange() const { return m_layer_exchange; }
     virtual Capabilities capabilities() = 0;
-    virtual Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec) = 0;
+    Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec) { return start(spec, {}); }
+    // `busy`: there is no room now, or another sandbox still has the thread.
+    virtual Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec, const StartProgress& progress) = 0;
     // A further connection to a live sandbox, also to one that an earlier server started.
     virtual Result<std::unique_ptr<Sandbox>> attach(const SandboxId& id) = 0;
     virtual Result<std::vector<SandboxId>> list() = 0;
@@ -91,9 +122,15 @@ public:
     virtual bool await_ready(int64_t timeout_ms) = 0;
     // Cleans up what crashes left; returns how many.
     virtual Result<int64_t> reconcile() = 0;
-    // The image of a thread's volume as a mount to read from. By the provider, because its process may have dropped
-    // what that needs.
-    virtual Result<Fd> mount_volume(int /*image*/) { return unavailable("volumes of threads cannot be mounted here"); }
+    // The files of a thread without a sandbox. `not_found`: it has none.
+    virtual Result<std::unique_ptr<Files>> thread_files(const std::string& thread) = 0;
+    // A new thread with a copy of another one's files. `conflict`: the new one exists.
+    virtual Result<> fork_thread(const std::string& from, const std::string& to) = 0;
+    // Removes the threads that are none of these; returns how many. A new thread stays, whatever the list has.
+    virtual Result<int64_t> remove_other_threads(const std::vector<std::string>& /*kept*/) { return int64_t{0}; }
+
+private:
+    LayerExchange* m_layer_exchange = nullptr;
 };
 
 } // namespace hone::sandbox

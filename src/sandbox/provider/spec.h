@@ -66,7 +66,7 @@ struct Mount {
     std::string source;
     std::string target;
     Defaulted<bool> read_only = true;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"source", &Mount::source, "Absolute path on the host."},
         Field{"target", &Mount::target, "Absolute path inside; created when missing, never through a symbolic link."},
         Field{"read_only", &Mount::read_only, "False lets the worker write; files must belong to the worker's uid."},
@@ -85,7 +85,7 @@ struct Limits {
     Defaulted<int64_t> output_window_bytes = int64_t{0};
     Defaulted<int64_t> wall_clock_ms = int64_t{3'600'000};
     Defaulted<bool> require_cgroup = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"memory_bytes", &Limits::memory_bytes, "Memory of all processes, temporary files included; no swap."},
         Field{"cpus", &Limits::cpus, "Processors' worth of time."},
         Field{"pids", &Limits::pids, "Most processes and threads."},
@@ -113,7 +113,7 @@ struct Command {
     Defaulted<int64_t> columns = int64_t{80};
     Defaulted<bool> open_stdin = false;
     Defaulted<bool> direct_stdout = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"argv", &Command::argv, "Program and arguments; looked up in the PATH of `env`."},
         Field{"env", &Command::env, "Added to the clean environment."},
         Field{"cwd", &Command::cwd, "Working directory inside."},
@@ -145,7 +145,7 @@ struct SandboxSpec {
     Defaulted<bool> detached = false;
     Defaulted<std::map<std::string, std::string>> labels;
     std::optional<std::string> capture;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"root", &SandboxSpec::root, "`host` (the machine's /usr), the name of an image, or a directory."},
         Field{"layers", &SandboxSpec::layers, "Prepared layers over the root, lowest first."},
         Field{"mounts", &SandboxSpec::mounts, "Further directories and files of the host."},
@@ -178,7 +178,7 @@ struct CommandResult {
     std::vector<LimitHit> limits_hit;
     int64_t duration_ms = 0;
     int64_t output_bytes = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"command", &CommandResult::command, "Number of the command in its sandbox; the first is 0."},
         Field{"finished", &CommandResult::finished, "False while it runs."},
         Field{"exit_code", &CommandResult::exit_code, "When it exited by itself."},
@@ -217,7 +217,7 @@ struct SandboxView {
     int64_t written_bytes = 0;
     int64_t disk_bytes = 0;
     std::optional<std::string> error;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &SandboxView::id, "Id."},
         Field{"state", &SandboxView::state, "Where it is in its life."},
         Field{"tier", &SandboxView::tier, "The wall that was used."},

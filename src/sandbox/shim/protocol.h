@@ -23,7 +23,7 @@ struct SpawnerRequest {
     SpawnerVerb verb = SpawnerVerb::list;
     std::optional<SandboxId> id;
     std::optional<SandboxSpec> spec;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"verb", &SpawnerRequest::verb, "What to do."},
         Field{"id", &SpawnerRequest::id, "Which sandbox."},
         Field{"spec", &SpawnerRequest::spec, "What to create."},
@@ -36,7 +36,7 @@ struct SpawnerReply {
     std::optional<SandboxId> id;
     std::optional<std::vector<SandboxId>> sandboxes;
     std::optional<int64_t> count;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"code", &SpawnerReply::code, "Error code, absent on success."},
         Field{"message", &SpawnerReply::message, "Error message."},
         Field{"id", &SpawnerReply::id, "The sandbox."},
@@ -93,7 +93,7 @@ struct ShimRequest {
     std::optional<int64_t> value;
     std::optional<int64_t> rows;
     std::optional<int64_t> columns;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"verb", &ShimRequest::verb, "What to do."},
         Field{"number", &ShimRequest::number, "Which command."},
         Field{"spec", &ShimRequest::spec, "What the sandbox is for."},
@@ -114,7 +114,7 @@ struct ShimReply {
     std::optional<bool> finished;
     std::optional<CommandResult> result;
     std::optional<SandboxView> view;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"code", &ShimReply::code, "Error code, absent on success."},
         Field{"message", &ShimReply::message, "Error message."},
         Field{"number", &ShimReply::number, "Number of the command."},

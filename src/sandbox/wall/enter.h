@@ -44,7 +44,7 @@ struct Claim {
     NetworkMode network = NetworkMode::none;
     bool allow_ptrace = false;
     bool keep_home = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"lowers", &Claim::lowers, "Lower directories of the root."},
         Field{"capture", &Claim::capture, "Upper directory."},
         Field{"others", &Claim::others, "Further mounts."},

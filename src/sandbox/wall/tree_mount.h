@@ -18,7 +18,7 @@ struct TreeMount {
     bool read_only = true;
     bool idmapped = false; // on disk the files belong to uid 1000; inside too, whatever the host uid is
     bool device = false;   // may be used as a device
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"source", &TreeMount::source, "Path on the host."},
         Field{"target", &TreeMount::target, "Path below the sandbox's root."},
         Field{"read_only", &TreeMount::read_only, "Whether it cannot be written."},
