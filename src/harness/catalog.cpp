@@ -20,6 +20,7 @@ constexpr std::array harnesses{
             true, 22},
     Harness{"copilot", "GitHub Copilot CLI", "@github/copilot", copilot_program, "openai anthropic", true, true, 0,
             "COPILOT_SEA_EXTRACT_ONLY=1 COPILOT_PKG_CACHE_HOME=/opt/harness/unpacked"},
+    Harness{"claude-managed", "Claude Managed Agents", "", "", "anthropic"},
     Harness{"command", "Command", "", "", "", false, false},
     Harness{"playbook", "Playbook", "", "", "", false, false},
 };

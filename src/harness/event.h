@@ -40,7 +40,7 @@ struct Usage {
     int64_t cache_write = 0;
     int64_t output = 0;
     int64_t reasoning = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"input", &Usage::input, "Input tokens that were not read from a cache."},
         Field{"cache_read", &Usage::cache_read, "Tokens read from a cache."},
         Field{"cache_write", &Usage::cache_write, "Tokens written to a cache."},

@@ -68,7 +68,7 @@ private:
     const RunId m_run;
 };
 
-constexpr std::tuple egress_columns{
+constexpr Pack egress_columns{
     sql::Column{"number", &EgressRow::number},
     sql::Column{"at", &EgressRow::time},
     sql::Column{"allowed", &EgressRow::allowed},

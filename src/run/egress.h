@@ -30,7 +30,7 @@ struct EgressRow {
     std::optional<int64_t> received_bytes;
     std::optional<int64_t> took_us;
     std::optional<std::string> failure;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"number", &EgressRow::number, "Counts from 1 within the run."},
         Field{"time", &EgressRow::time, "Time of the decision."},
         Field{"allowed", &EgressRow::allowed, "Whether it was allowed."},

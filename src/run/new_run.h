@@ -18,11 +18,11 @@ struct Runs::New {
     std::optional<RunId> fork_of{};
     std::string harness_session{}; // of a fork: what it continues
     bool is_shared = false;        // of a fork: other people may have written what it continues
+    std::string earlier_turns{};   // of a fork after an earlier turn: text before its first prompt
     const AutomationStart* automation = nullptr;
     std::shared_ptr<const SecretValues> secrets{}; // of settings that came with the request; shared: a New is copied
     std::vector<std::string> files{};              // ids of uploads
     std::optional<RunId> files_of{};               // a rerun gets the files of this run
-    bool has_window = false;                       // the prompt has the data window
 };
 
 // Whether all messages of a run are of this person, as far as its rights say.

@@ -36,7 +36,7 @@ constexpr auto enum_names(Origin) {
 struct ClonedRepo {
     std::string url;
     std::string commit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &ClonedRepo::url, "Address that it was cloned from."},
         Field{"commit", &ClonedRepo::commit, "Commit that was checked out."},
     };
@@ -46,9 +46,19 @@ struct ClonedRepo {
 struct Pins {
     Defaulted<std::string> harness_version;
     Defaulted<std::vector<std::string>> skills;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"harness_version", &Pins::harness_version, "Version of the harness's program; empty: it has none."},
         Field{"skills", &Pins::skills, "Skills and versions."},
+    };
+};
+
+// Of a fork that begins after an earlier turn than the last.
+struct ForkPoint {
+    RunId run;
+    int64_t turn = 0;
+    static constexpr Pack fields{
+        Field{"run", &ForkPoint::run, "Session whose earlier turns the worker reads as text."},
+        Field{"turn", &ForkPoint::turn, "The last of these turns."},
     };
 };
 
@@ -68,10 +78,12 @@ struct Manifest {
     Defaulted<std::string> secret_env_of = {};
     std::optional<Time> data_from;
     std::optional<Time> data_to;
+    std::optional<bool> has_window{};
     std::optional<json::Value> trigger{};
     std::optional<Budget> automation_budget{};
     std::optional<Pins> pins{};
-    static constexpr std::tuple fields{
+    std::optional<ForkPoint> fork_point{};
+    static constexpr Pack fields{
         Field{"preset", &Manifest::preset, "Id of the preset, if the run has one."},
         Field{"preset_name", &Manifest::preset_name, "Name of the preset at that time."},
         Field{"preset_version", &Manifest::preset_version, "Version of the preset."},
@@ -87,9 +99,12 @@ struct Manifest {
               "Preset or run that owns the values of sandbox.secret_env; empty: none."},
         Field{"data_from", &Manifest::data_from, "The run is about spans that started at or after this time."},
         Field{"data_to", &Manifest::data_to, "The run is about spans that started before this time."},
+        Field{"has_window", &Manifest::has_window,
+              "The prompt states data_from and data_to; null: of a run before this was stored."},
         Field{"trigger", &Manifest::trigger, "Values of the trigger; in the sandbox as /hone/trigger.json."},
         Field{"automation_budget", &Manifest::automation_budget, "Budget of all runs of the automation per day."},
         Field{"pins", &Manifest::pins, "Of a pinned rerun: versions that it must have."},
+        Field{"fork_point", &Manifest::fork_point, "Of a fork after an earlier turn: where it begins."},
     };
 };
 
@@ -102,6 +117,7 @@ struct Run {
     std::optional<std::string> preset_name;
     std::optional<std::string> automation_id;
     std::string title;
+    RunProvider provider = RunProvider::local;
     std::string harness;
     std::string model;
     State state = State::queued;
@@ -121,7 +137,9 @@ struct Run {
     Time created_at{};
     std::optional<Time> started_at;
     std::optional<Time> ended_at;
-    static constexpr std::tuple fields{
+    std::optional<int64_t> worked_ns;
+    std::optional<Time> working_since;
+    static constexpr Pack fields{
         Field{"id", &Run::id, "Id."},
         Field{"space_id", &Run::space_id, "Id of the space."},
         Field{"project_id", &Run::project_id, "Project it is bound to."},
@@ -130,6 +148,7 @@ struct Run {
         Field{"preset_name", &Run::preset_name, "Name of the preset at that time."},
         Field{"automation_id", &Run::automation_id, "Automation that started it."},
         Field{"title", &Run::title, "First line of the prompt, unless one was given."},
+        Field{"provider", &Run::provider, "Where it works."},
         Field{"harness", &Run::harness, "Name of the harness."},
         Field{"model", &Run::model, "Model; empty when the harness needs none."},
         Field{"state", &Run::state, "State of the run."},
@@ -150,6 +169,10 @@ struct Run {
         Field{"created_at", &Run::created_at, "Time of creation."},
         Field{"started_at", &Run::started_at, "Time at which its first sandbox was created."},
         Field{"ended_at", &Run::ended_at, "Time at which it ended."},
+        Field{"worked_ns", &Run::worked_ns,
+              "Time that it was prepared and ran until its last change of state, in nanoseconds; without the time that "
+              "it waited. null: not known."},
+        Field{"working_since", &Run::working_since, "Since when it works now; null: it does not."},
     };
 };
 
@@ -170,7 +193,7 @@ struct RunEvent {
     std::optional<harness::Usage> usage;
     Defaulted<bool> failed = false;
     Defaulted<bool> truncated = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"seq", &RunEvent::seq, "Sequence number, from 1."},
         Field{"time", &RunEvent::time, "Time of the event."},
         Field{"kind", &RunEvent::kind, "Kind of the event."},

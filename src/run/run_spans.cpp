@@ -1,5 +1,6 @@
 #include "run/run_spans.h"
 
+#include "base/metrics.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
 
@@ -31,6 +32,7 @@ struct RunSpans::Made {
     std::string output;
     bool failed = false;
     std::string tool;
+    const ProviderCall* call = nullptr;
 };
 
 std::string root_span_id(const RunId& run) {
@@ -66,6 +68,17 @@ void RunSpans::happened(const RunEvent& event) {
     send(made);
 }
 
+void RunSpans::model_called(const ProviderCall& call) {
+    Made made;
+    made.id = span_id("model " + call.id);
+    made.parent = m_turn == 0 ? root_span_id(m_run.id) : span_id("turn " + std::to_string(m_turn));
+    made.kind = "LLM";
+    made.name = "model " + call.model;
+    made.start = m_clock.now();
+    made.call = &call;
+    send(made);
+}
+
 void RunSpans::turn_ended(const std::string& answer, bool failed) {
     if (m_turn_open.name.empty()) return;
     Made made;
@@ -92,6 +105,23 @@ void RunSpans::run_ended(State state, const std::string& answer) {
     made.output = answer;
     made.failed = is_over(state) && state != State::succeeded;
     send(made);
+    if (is_over(state)) report(state);
+}
+
+// Of the server itself: without anything that a person or an agent wrote.
+void RunSpans::report(State state) const {
+    if (!has_operation_sink()) return;
+    Operation operation;
+    operation.kind = "run";
+    operation.name = "run of " + m_run.harness;
+    operation.start = m_run.started_at.value_or(m_run.created_at);
+    operation.length = std::max(Duration{}, m_clock.now() - operation.start);
+    operation.has_failed = state != State::succeeded && state != State::cancelled;
+    operation.attributes = {{"hone.run.id", m_run.id.text()},
+                            {"hone.run.state", std::string(name_of(state))},
+                            {"hone.space.id", m_run.space_id.text()},
+                            {"hone.project.id", m_run.project_id.text()}};
+    report_operation(std::move(operation));
 }
 
 void RunSpans::send(const Made& made) {
@@ -122,6 +152,16 @@ void RunSpans::send(const Made& made) {
     add(span.attributes, "input.value", made.input);
     add(span.attributes, "output.value", made.output);
     add(span.attributes, "tool.name", made.tool);
+    if (made.call != nullptr) {
+        const harness::Usage& usage = made.call->usage;
+        const auto number = [&](std::string_view key, int64_t value) { span.attributes.push_back({key, {value}}); };
+        add(span.attributes, "llm.model_name", made.call->model);
+        add(span.attributes, "hone.source", "provider");
+        number("llm.token_count.prompt", usage.input + usage.cache_read + usage.cache_write);
+        number("llm.token_count.completion", usage.output);
+        number("llm.token_count.prompt_details.cache_read", usage.cache_read);
+        number("llm.token_count.prompt_details.cache_write", usage.cache_write);
+    }
     batch.spans.push_back(std::move(span));
     m_sink.take(batch, m_run.space_id);
 }

@@ -29,6 +29,13 @@ public:
     void turn_started(int64_t turn, const std::string& prompt);
     // Tool calls and results as they come.
     void happened(const RunEvent& event);
+    // A model call that the gateway did not see, as the agent provider reports it: an LLM span of source `provider`.
+    struct ProviderCall {
+        std::string id; // unique in the run
+        std::string model;
+        harness::Usage usage;
+    };
+    void model_called(const ProviderCall& call);
     void turn_ended(const std::string& answer, bool failed);
     // Sent at the end of every turn too, so that the trace has its root while the run continues; the last one counts.
     void run_ended(State state, const std::string& answer);
@@ -41,6 +48,7 @@ private:
     };
     struct Made;
     void send(const Made& made);
+    void report(State state) const;
     std::string span_id(std::string_view what) const;
 
     SpanSink& m_sink;

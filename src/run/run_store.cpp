@@ -36,7 +36,7 @@ std::string write_ending(const RunEnd& end) {
 }
 
 // What follows the columns of the run itself.
-constexpr std::tuple record_columns{
+constexpr Pack record_columns{
     sql::Column{"manifest", sql::Converted{[](RunRecord& record, const sql::Row& row, size_t at) -> Result<> {
                     record.manifest = TRY(json::read<Manifest>(row.text(at)));
                     return {};
@@ -56,55 +56,30 @@ constexpr std::tuple record_columns{
 
 } // namespace
 
-Result<std::optional<RunId>> RunStore::claim(const std::string& server, const Places& places) {
-    auto claimed = m_database.write([&](sql::Transaction& transaction) -> Result<std::optional<RunId>> {
-        const auto busy = TRY(transaction.query(
-            "SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')", server));
-        if (busy.front().integer(0) >= places.all) return std::optional<RunId>();
-        const auto next = TRY(transaction.query(
-            "SELECT id FROM runs WHERE state = 'queued' AND (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = "
-            "runs.space_id AND other.state IN ('preparing', 'running')) < ? ORDER BY priority DESC, queued_at, id "
-            "LIMIT 1",
-            places.per_space));
-        if (next.empty()) return std::optional<RunId>();
-        const RunId id = next.front().id<RunTag>(0);
-        const Time now = m_clock.now();
-        if (!TRY(change_state(transaction, id, State::queued, State::preparing, "", now)))
-            return std::optional<RunId>();
-        TRY(transaction.execute("UPDATE runs SET server = ?, wish = '', sandbox_id = NULL, sandbox_command = NULL, "
-                                "spool_offset = 0, started_at = COALESCE(started_at, ?) WHERE id = ?",
-                                server, now, id));
-        TRY(transaction.execute("UPDATE run_files SET server = ? WHERE run_id = ?", server, id));
-        RunEvent event;
-        event.state = State::preparing;
-        event.text = "Preparing.";
-        TRY(m_transcript.append(transaction, id, std::span(&event, 1)));
-        return std::optional(id);
-    });
-    if (claimed.ok() && claimed.value()) m_transcript.announce(*claimed.value());
-    return claimed;
-}
-
 Result<int64_t> RunStore::executing_or_due(const std::string& server, const Places& places) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT (SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')) + (SELECT COUNT(*) "
-        "FROM runs WHERE state = 'queued' AND (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id "
-        "AND other.state IN ('preparing', 'running')) < ?)",
-        server, places.per_space));
+    const auto rows = TRY(
+        m_database.query("SELECT (SELECT COUNT(*) FROM runs WHERE server = ? AND state IN ('preparing', 'running')" +
+                             of_backend(places.backend) + ") + (SELECT COUNT(*) FROM runs WHERE state = 'queued'" +
+                             of_backend(places.backend) + " AND " + working_in_space(places.backend) + " < ?)",
+                         server, places.per_space));
     return rows.front().integer(0);
 }
 
-Result<> RunStore::explain_waiting(const Places& places, int64_t lanes) {
+Result<> RunStore::explain_waiting(const Places& places, int64_t lanes, const std::string& server) {
     // Another server may take it in a moment, or a run may just end.
     const auto waiting = TRY(m_database.query(
-        "SELECT id, (SELECT COUNT(*) FROM runs AS other WHERE other.space_id = runs.space_id AND other.state IN "
-        "('preparing', 'running')) FROM runs WHERE state = 'queued' AND reason = '' AND queued_at <= ? LIMIT 100",
+        "SELECT id, " + working_in_space(places.backend) +
+            ", (SELECT files.server FROM run_files AS files WHERE files.run_id = runs.id) FROM runs WHERE state = "
+            "'queued' AND reason = '' AND queued_at <= ?" +
+            of_backend(places.backend) + " LIMIT 100",
         m_clock.now() - std::chrono::seconds(1)));
     for (const auto& row : waiting) {
         const RunId id = row.id<RunTag>(0);
+        const std::string home = row.optional_text(2).value_or(server);
         const std::string reason =
             row.integer(1) >= places.per_space
                 ? fmt::format("waits for a place: {} runs of this space work, and no more may", row.integer(1))
+            : !server.empty() && home != server ? fmt::format("waits for server {}, which has its workspace", home)
             : lanes > 0
                 ? fmt::format("waits for a place: this server has {}, experiments have {} of them", places.all, lanes)
                 : fmt::format("waits for a place: this server executes {} runs at the same time", places.all);
@@ -121,9 +96,11 @@ Result<> RunStore::explain_waiting(const Places& places, int64_t lanes) {
     return {};
 }
 
-Result<std::vector<RunId>> RunStore::unfinished(const std::string& server) const {
-    const auto rows = TRY(m_database.query(
-        "SELECT id FROM runs WHERE server = ? AND state IN ('preparing', 'running', 'waiting') ORDER BY id", server));
+Result<std::vector<RunId>> RunStore::unfinished(const std::string& server, Backend backend) const {
+    const auto rows =
+        TRY(m_database.query("SELECT id FROM runs WHERE server = ? AND state IN ('preparing', 'running', 'waiting')" +
+                                 of_backend(backend) + " ORDER BY id",
+                             server));
     std::vector<RunId> runs;
     for (const auto& row : rows) runs.push_back(row.id<RunTag>(0));
     return runs;
@@ -147,6 +124,7 @@ Result<bool> RunStore::is_shared(const RunId& id) const {
 
 Result<> RunStore::move(const RunId& id, State from, State to, const std::string& reason, const std::string& text) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
         if (!TRY(change_state(transaction, id, from, to, reason, m_clock.now())))
             return conflict("the run is no longer " + std::string(name_of(from)));
         RunEvent event;
@@ -162,6 +140,7 @@ Result<> RunStore::move(const RunId& id, State from, State to, const std::string
 Result<> RunStore::progress(const RunId& id, std::vector<RunEvent> events, int64_t spool_offset,
                             const std::string& harness_session) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
         const auto rows = TRY(transaction.query("SELECT turns FROM runs WHERE id = ?", id));
         if (rows.empty()) return not_found("run " + id.text());
         std::vector<RunEvent> copy = events; // the work may be run again
@@ -182,12 +161,24 @@ Result<> RunStore::add_step(const RunId& id, std::string_view step, const std::s
     event.step = std::string(step);
     event.text = text;
     event.failed = failed;
-    return m_transcript.append(id, {event});
+    return add_steps(id, {event});
+}
+
+Result<> RunStore::add_steps(const RunId& id, std::vector<RunEvent> steps) {
+    if (steps.empty()) return {};
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
+        std::vector<RunEvent> copy = steps; // the work may be run again
+        return m_transcript.append(transaction, id, copy);
+    }));
+    m_transcript.announce(id);
+    return {};
 }
 
 Result<> RunStore::sandbox_started(const RunId& id, const std::string& sandbox_id, const Manifest& manifest,
                                    std::vector<RunEvent> steps) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
         TRY(transaction.execute(
             "UPDATE runs SET sandbox_id = ?, sandbox_command = NULL, spool_offset = 0, manifest = ? WHERE id = ?",
             sandbox_id, json::write(manifest), id));
@@ -204,6 +195,7 @@ Result<> RunStore::harness_started(const RunId& id, int64_t command, State from,
     running.text = "Running.";
     if (from != State::running) steps.push_back(running);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
         if (from != State::running && !TRY(change_state(transaction, id, from, State::running, "", m_clock.now())))
             return conflict("the run is no longer " + std::string(name_of(from)));
         const int64_t noted = TRY(transaction.execute(
@@ -218,36 +210,38 @@ Result<> RunStore::harness_started(const RunId& id, int64_t command, State from,
 }
 
 Result<> RunStore::sandbox_ended(const RunId& id) {
-    TRY(m_database.execute("UPDATE runs SET sandbox_id = NULL, sandbox_command = NULL, spool_offset = 0 WHERE id = ?",
-                           id));
-    return {};
+    return execute_held("sandbox_id = NULL, sandbox_command = NULL, spool_offset = 0", id, {});
 }
 
 Result<> RunStore::set_manifest(const RunId& id, const Manifest& manifest) {
-    TRY(m_database.execute("UPDATE runs SET manifest = ? WHERE id = ?", json::write(manifest), id));
-    return {};
+    return execute_held("manifest = ?", id, {sql::to_value(json::write(manifest))});
 }
 
 Result<> RunStore::set_usage(const RunId& id, const harness::Usage& usage, std::optional<int64_t> cost_micro_usd) {
-    TRY(m_database.execute("UPDATE runs SET input_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, "
-                           "output_tokens = ?, reasoning_tokens = ?, cost_micro_usd = ? WHERE id = ?",
-                           usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning,
-                           cost_micro_usd, id));
-    return {};
+    return execute_held("input_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, output_tokens = ?, "
+                        "reasoning_tokens = ?, cost_micro_usd = ?",
+                        id,
+                        {sql::to_value(usage.input), sql::to_value(usage.cache_read), sql::to_value(usage.cache_write),
+                         sql::to_value(usage.output), sql::to_value(usage.reasoning), sql::to_value(cost_micro_usd)});
+}
+
+Result<> RunStore::postpone(const RunId& id, Duration pause) {
+    return execute_held("queued_at = ?", id, {sql::to_value(m_clock.now() + pause)});
 }
 
 Result<> RunStore::begin_ending(const RunId& id, State to, const std::string& reason) {
-    TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND wish <> ?", write_ending({to, reason}), id,
-                           name_of(RunCommand::cancel)));
+    TRY(m_database.execute("UPDATE runs SET wish = ? WHERE id = ? AND epoch = ? AND wish <> ?",
+                           write_ending({to, reason}), id, epoch_of(id), name_of(RunCommand::cancel)));
     return {};
 }
 
 Result<RunCommand> RunStore::take_command(const RunId& id) {
-    const auto rows = TRY(m_database.query("SELECT wish FROM runs WHERE id = ?", id));
-    if (rows.empty()) return RunCommand::cancel; // deleted with its project or space
+    const auto rows = TRY(m_database.query("SELECT wish FROM runs WHERE id = ? AND epoch = ?", id, epoch_of(id)));
+    if (rows.empty()) return RunCommand::cancel; // deleted with its project or space, or taken over
     const RunCommand command = parse_command(rows.front().text(0)).command;
     if (command == RunCommand::interrupt)
-        TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND wish = ?", id, name_of(command)));
+        TRY(m_database.execute("UPDATE runs SET wish = '' WHERE id = ? AND epoch = ? AND wish = ?", id, epoch_of(id),
+                               name_of(command)));
     return command;
 }
 
@@ -269,6 +263,7 @@ bool RunStore::has_unsent_input(const RunId& id) const {
 Result<> RunStore::mark_input_sent(const RunId& id, int64_t seq, const std::string& sandbox_id, int64_t offset,
                                    bool opens_turn) {
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
         TRY(transaction.execute("UPDATE run_inputs SET sandbox_id = ?, told_at_offset = ? WHERE run_id = ? AND seq = ?",
                                 sandbox_id, offset, id, seq));
         if (opens_turn) TRY(transaction.execute("UPDATE runs SET turns = turns + 1 WHERE id = ?", id));
@@ -277,8 +272,11 @@ Result<> RunStore::mark_input_sent(const RunId& id, int64_t seq, const std::stri
 }
 
 Result<> RunStore::mark_inputs_unsent(const RunId& id) {
-    TRY(m_database.execute("UPDATE run_inputs SET sandbox_id = NULL, told_at_offset = NULL WHERE run_id = ?", id));
-    return {};
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(require_held(transaction, id));
+        TRY(transaction.execute("UPDATE run_inputs SET sandbox_id = NULL, told_at_offset = NULL WHERE run_id = ?", id));
+        return {};
+    });
 }
 
 } // namespace hone::run

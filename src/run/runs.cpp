@@ -17,7 +17,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::tuple run_columns{
+constexpr Pack run_columns{
     sql::Column{"id", &Run::id},
     sql::Column{"space_id", &Run::space_id},
     sql::Column{"project_id", &Run::project_id},
@@ -26,6 +26,7 @@ constexpr std::tuple run_columns{
     sql::Column{"preset_name", &Run::preset_name},
     sql::Column{"automation_id", &Run::automation_id},
     sql::Column{"title", &Run::title},
+    sql::Column{"provider", &Run::provider, RunProvider::local},
     sql::Column{"harness", &Run::harness},
     sql::Column{"model", &Run::model},
     sql::Column{"state", &Run::state, State::failed},
@@ -48,6 +49,8 @@ constexpr std::tuple run_columns{
     sql::Column{"created_at", &Run::created_at},
     sql::Column{"started_at", &Run::started_at},
     sql::Column{"ended_at", &Run::ended_at},
+    sql::Column{"worked_ns", &Run::worked_ns},
+    sql::Column{"working_since", &Run::working_since},
 };
 
 constexpr std::string_view live_states = "('queued', 'preparing', 'running', 'waiting')";
@@ -59,8 +62,8 @@ std::string title_of(std::string_view prompt) {
     return harmless(std::string(cut) + (cut.size() < line.size() ? "…" : ""));
 }
 
-std::string window_text(bool is_given, const Manifest& manifest) {
-    if (!is_given || !manifest.data_to) return {};
+std::string window_text(const Manifest& manifest) {
+    if (!manifest.has_window.value_or(false) || !manifest.data_to) return {};
     const std::string from = manifest.data_from ? " from " + to_text(*manifest.data_from) : "";
     return "\n\nUse only data" + from + " until " + to_text(*manifest.data_to) + ".";
 }
@@ -151,6 +154,7 @@ Result<Run> Runs::start(const Caller& caller, const SpaceId& space, const StartR
 Result<Run> Runs::start_for(const AutomationStart& automation, const Caller& owner, const SpaceId& space,
                             const StartRun& wanted) {
     New made = TRY(new_run(owner, space, wanted));
+    TRY(require_capability(*made.manifest.settings.provider, capability::automations));
     made.automation = &automation;
     made.manifest.trigger = automation.trigger;
     made.manifest.automation_budget = automation.budget_per_day;
@@ -184,6 +188,7 @@ Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, cons
             made.secrets = std::make_shared<const SecretValues>(take_secrets(made.manifest.settings));
     }
     if (made.manifest.settings.sandbox.value.secret_env.value.empty()) made.manifest.secret_env_of = std::string();
+    if (wanted.provider) made.manifest.settings.provider = *wanted.provider;
     made.manifest.prompt = wanted.prompt;
     if (wanted.title) made.title = TRY(access::checked_name("title", *wanted.title));
     made.priority = wanted.priority;
@@ -192,7 +197,7 @@ Result<Runs::New> Runs::new_run(const Caller& caller, const SpaceId& space, cons
         return invalid("data_from must be before data_to");
     made.manifest.data_from = wanted.data_from;
     made.manifest.data_to = wanted.data_to;
-    made.has_window = wanted.data_from || wanted.data_to;
+    made.manifest.has_window = wanted.data_from || wanted.data_to;
     auto& skills = made.manifest.settings.skills.value;
     for (const std::string& skill : *wanted.skills)
         if (std::find(skills.begin(), skills.end(), skill) == skills.end()) skills.push_back(skill);
@@ -223,28 +228,34 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "INSERT INTO runs (id, space_id, project_id, origin, automation_id, preset_id, preset_name, title, "
-            "harness, model, "
-            "manifest, state, reason, started_by, started_by_name, rights, priority, turns, last_event, input_tokens, "
+            "provider, harness, model, manifest, state, reason, started_by, started_by_name, rights, priority, turns, "
+            "last_event, input_tokens, "
             "cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, from_run, fork_of, thread, "
             "trace_id, harness_session, spool_offset, wish, created_at, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "?, "
-            "?, ?, '', ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, '', ?, ?)",
+            "?, ?, ?, ?, '', ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, '', ?, ?)",
             id, wanted.project.space_id, wanted.project.id, name_of(by ? Origin::automation : Origin::session),
             by ? std::optional(by->id) : std::nullopt, manifest.preset, manifest.preset_name, title,
-            manifest.settings.harness, *manifest.settings.model, json::write(manifest), name_of(State::queued),
-            by ? by->id : caller.actor(), starter, json::print(rights), wanted.priority, wanted.from_run,
-            wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
+            name_of(*manifest.settings.provider), manifest.settings.harness, *manifest.settings.model,
+            json::write(manifest), name_of(State::queued), by ? by->id : caller.actor(), starter, json::print(rights),
+            wanted.priority, wanted.from_run, wanted.fork_of, thread, trace_id, wanted.harness_session, now, now));
         TRY(transaction.execute("INSERT INTO run_files (run_id, space_id, thread, trace_id) VALUES (?, ?, ?, ?)", id,
                                 wanted.project.space_id, thread, trace_id));
-        const std::string prompt = manifest.prompt + window_text(wanted.has_window, manifest) +
-                                   TRY(take_files(transaction, caller, wanted, id));
+        const std::string prompt =
+            manifest.prompt + window_text(manifest) + TRY(take_files(transaction, caller, wanted, id));
+        if (!wanted.earlier_turns.empty()) {
+            RunEvent record;
+            record.step = "fork";
+            record.text = wanted.earlier_turns;
+            TRY(m_transcript.append(transaction, id, std::span(&record, 1)));
+        }
         RunEvent said;
         said.kind = harness::EventKind::follow_up;
         said.turn = 1;
         said.text = prompt;
         said.author = starter;
         TRY(m_transcript.append(transaction, id, std::span(&said, 1)));
-        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq, prompt));
+        TRY(transaction.execute("INSERT INTO run_inputs (run_id, seq, words) VALUES (?, ?, ?)", id, said.seq,
+                                wanted.earlier_turns + prompt));
         if (wanted.secrets)
             TRY(store_secrets(transaction, m_vault, wanted.project.space_id, id.text(), manifest.settings,
                               *wanted.secrets));
@@ -254,6 +265,7 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
                                       wanted.project.space_id,
                                       id.text(),
                                       {{"project", wanted.project.id.text()},
+                                       {"provider", name_of(*manifest.settings.provider)},
                                        {"harness", manifest.settings.harness},
                                        {"preset", manifest.preset_name.value_or("")},
                                        {"automation", by ? by->id : ""}}});
@@ -266,6 +278,7 @@ Result<Run> Runs::insert(const Caller& caller, const New& wanted) {
 Result<std::string> Runs::take_files(sql::Transaction& transaction, const Caller& caller, const New& wanted,
                                      const RunId& id) const {
     if (wanted.files.empty() && !wanted.files_of) return std::string();
+    TRY(require_capability(*wanted.manifest.settings.provider, capability::uploads));
     if (m_uploads == nullptr) return unavailable("this server stores no uploads");
     if (wanted.files_of) TRY(m_uploads->copy(transaction, *wanted.files_of, id));
     TRY(m_uploads->attach(transaction, caller, wanted.project.space_id, id, wanted.files));
@@ -299,6 +312,7 @@ Result<Page<Run>> Runs::list(const Caller& caller, const SpaceId& space, const R
     if (filter.origin) list.where("origin = ?", name_of(*filter.origin));
     if (filter.after) list.where("created_at >= ?", *filter.after);
     if (filter.before) list.where("created_at < ?", *filter.before);
+    if (filter.provider) list.where("provider = ?", name_of(*filter.provider));
     if (filter.harness) list.where("harness = ?", *filter.harness);
     if (filter.person) list.where("started_by_name = ?", *filter.person);
     if (filter.title) list.where("LOWER(title) LIKE ? ESCAPE '\\'", title_pattern(*filter.title));

@@ -21,6 +21,7 @@ struct StartRun {
     std::string prompt;
     std::optional<std::string> preset = {};
     std::optional<Settings> settings = {};
+    std::optional<RunProvider> provider = {};
     std::optional<std::string> title = {};
     Defaulted<int64_t> priority = int64_t{0};
     Defaulted<std::vector<std::string>> files = {};
@@ -29,11 +30,12 @@ struct StartRun {
     std::optional<Time> data_to = {};
     // Not a part of requests: of `settings` that were taken from a preset, the preset whose secret_env they use.
     std::optional<PresetId> secret_env_of = {};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &StartRun::project, "Id or name of the project it is bound to."},
         Field{"prompt", &StartRun::prompt, "First message to the worker; at most 100,000 characters."},
         Field{"preset", &StartRun::preset, "Id or name of a preset; or give `settings`."},
         Field{"settings", &StartRun::settings, "Settings of this run only; or give `preset`."},
+        Field{"provider", &StartRun::provider, "Replaces the provider of the preset or of `settings`."},
         Field{"title", &StartRun::title, "Shown in lists; the first line of the prompt if not given."},
         Field{"priority", &StartRun::priority, "Runs with a higher priority start first; -10 to 10."},
         Field{"files", &StartRun::files, "Ids of uploads: they are in the workspace before the first turn."},
@@ -64,6 +66,7 @@ struct RunFilter {
     std::vector<State> states{};
     std::optional<Time> after{};  // created at or after
     std::optional<Time> before{}; // created before
+    std::optional<RunProvider> provider{};
     std::optional<std::string> harness{};
     std::optional<std::string> person{}; // as in started_by
     std::optional<std::string> title{};  // a part of it, in any case
@@ -133,14 +136,16 @@ public:
     // An ended one, with its transcript and artifacts; Storage deletes its files and its trace. conflict while it is
     // live or has an open pull request.
     Result<> remove(const access::Caller& caller, const RunId& id);
-    // A new run from the manifest of another; `prompt` replaces the first prompt. Pinned: the same commits, versions of
-    // the harness and of skills, data window and uploaded files, or it fails before its harness starts. Otherwise with
-    // what there is now.
+    // A new run from the manifest of another; `prompt` and `provider` replace those of the run. Pinned: the same
+    // commits, versions of the harness and of skills, data window and uploaded files, or it fails before its harness
+    // starts. Otherwise with what there is now.
     enum class Versions { pinned, latest };
     Result<Run> rerun(const access::Caller& caller, const RunId& id, const std::optional<std::string>& prompt,
-                      Versions versions = Versions::pinned);
-    // A new session that continues a finished one, on a copy of its workspace.
-    Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt);
+                      Versions versions = Versions::pinned, std::optional<RunProvider> provider = {});
+    // A new session that continues a finished one, on a copy of its workspace. After an earlier turn (from 1): in a new
+    // workspace with the same commits and uploaded files, whose worker reads the turns until there as text.
+    Result<Run> fork(const access::Caller& caller, const RunId& id, const std::string& prompt,
+                     const std::optional<int64_t>& turn = {});
 
     // Threads of all spaces, also those whose volumes were removed meanwhile.
     Result<std::vector<KeptThread>> kept_threads() const;
@@ -162,6 +167,8 @@ private:
     struct New;
     Result<New> new_run(const access::Caller& caller, const access::SpaceId& space, const StartRun& wanted) const;
     Result<Run> insert(const access::Caller& caller, const New& wanted);
+    Result<> read_earlier_turns(const access::Caller& caller, const ForkPoint& point, New& made) const;
+    Result<Run> fork_after(const access::Caller& caller, const Run& run, const std::string& prompt, int64_t turn);
     Result<std::string> take_files(sql::Transaction& transaction, const access::Caller& caller, const New& wanted,
                                    const RunId& id) const;
     Result<Run> send_command(const access::Caller& caller, const RunId& id, RunCommand command);

@@ -266,6 +266,35 @@ TEST_CASE("a rerun is pinned to commits, versions and data, unless the latest on
     });
 }
 
+TEST_CASE("a rerun of a program states the window of the data exactly if its first run did") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const auto text = [&](const Run& run) {
+            return must(shop.runs.events(world.admin, run.id, 0, 1)).front().text;
+        };
+        const auto rerun = [&](std::optional<Time> from, std::optional<Time> to) {
+            const Run first = must(shop.runs.start(
+                world.admin, world.space,
+                {.project = "shop", .prompt = "look", .settings = Shop::settings(), .data_from = from, .data_to = to}));
+            shop.force(first.id, State::succeeded);
+            return text(must(shop.runs.rerun(world.admin, first.id, {})));
+        };
+        REQUIRE(Shop::settings().harness == "command");
+        const Time now = world.clock.now();
+        CHECK(rerun({}, {}) == "look");
+        CHECK(rerun({}, now).starts_with("look\n\nUse only data until 2026"));
+        CHECK(rerun(now - std::chrono::hours(1), {}).starts_with("look\n\nUse only data from 2026"));
+        // A run from before this was stored had a window if it had a beginning.
+        const Run old = must(shop.runs.start(world.admin, world.space,
+                                             {.project = "shop", .prompt = "look", .settings = Shop::settings()}));
+        Manifest manifest = must(shop.runs.manifest(world.admin, old.id));
+        manifest.has_window.reset();
+        must(world.database.execute("UPDATE runs SET manifest = ? WHERE id = ?", json::write(manifest), old.id));
+        shop.force(old.id, State::succeeded);
+        CHECK(text(must(shop.runs.rerun(world.admin, old.id, {}))) == "look");
+    });
+}
+
 TEST_CASE("runs are found by harness, person, title, cost and time") {
     for_each_world([](World& world) {
         Shop shop(world);
@@ -449,6 +478,56 @@ TEST_CASE("a fork continues from the end of its session") {
     });
 }
 
+TEST_CASE("a fork after an earlier turn reads the turns as text, in a new workspace") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        RunStore store(world.database, world.clock, shop.transcript);
+        const Run run = shop.start(world.admin);
+        CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way", 1)) == "invalid"); // it had no turn yet
+        must(world.database.execute("UPDATE runs SET turns = 2, state = 'running' WHERE id = ?", run.id));
+        RunEvent said;
+        said.kind = harness::EventKind::message;
+        said.turn = 1;
+        said.text = "It was a timeout.";
+        must(shop.transcript.append(run.id, {said}));
+        said.turn = 2;
+        said.text = "And a late one.";
+        must(shop.transcript.append(run.id, {said}));
+        for (const int64_t turn : {0, 3, -1})
+            CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way", turn)) == "invalid");
+        CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way", 2)) == "conflict"); // the turn runs
+
+        const Run forked = must(shop.runs.fork(world.admin, run.id, "other way", 1)); // while turn 2 runs
+        CHECK(forked.from_run == run.id);
+        CHECK(world.count("runs WHERE fork_of IS NOT NULL") == 0);
+        const Manifest manifest = must(shop.runs.manifest(world.admin, forked.id));
+        CHECK(manifest.prompt == "other way");
+        REQUIRE(manifest.fork_point.has_value());
+        CHECK(manifest.fork_point->run == run.id);
+        CHECK(manifest.fork_point->turn == 1);
+        const auto words = must(world.database.query("SELECT words FROM run_inputs WHERE run_id = ?", forked.id));
+        REQUIRE(words.size() == 1);
+        CHECK(words[0].text(0).find("worker: It was a timeout.") != std::string::npos);
+        CHECK(words[0].text(0).find("late one") == std::string::npos);
+        CHECK(words[0].text(0).ends_with("</earlier_turns>\n\nother way"));
+        const auto events = must(shop.runs.events(world.admin, forked.id, 0, 10));
+        REQUIRE(events.size() == 2);
+        CHECK(events[0].step == "fork");
+        CHECK(events[1].text == "other way");
+
+        // A rerun of the fork has the same turns; without the first session there are none to read.
+        const Run again = must(shop.runs.rerun(world.admin, forked.id, std::nullopt));
+        CHECK(world.count("run_inputs WHERE run_id = '" + again.id.text() + "' AND words LIKE '%a timeout.%'") == 1);
+        shop.force(run.id, State::succeeded);
+        must(
+            world.database.execute("UPDATE runs SET workspace_removed_at = ? WHERE id = ?", world.clock.now(), run.id));
+        CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way")) == "conflict"); // its workspace expired
+        CHECK(outcome(shop.runs.fork(world.admin, run.id, "other way", 2)) == "ok");    // which is not needed here
+        must(shop.runs.remove(world.admin, run.id));
+        CHECK(outcome(shop.runs.rerun(world.admin, forked.id, std::nullopt)) == "not_found");
+    });
+}
+
 TEST_CASE("a worker takes an interrupt once, a cancel every time, and learns that its run was deleted") {
     for_each_world([](World& world) {
         Shop shop(world);
@@ -485,15 +564,23 @@ TEST_CASE("a run moves once, keeps when it ended, and a move from another state 
         CHECK(outcome(store.move(run.id, State::preparing, State::failed, "x", "x")) == "conflict");
         CHECK(outcome(store.harness_started(run.id, 1, State::preparing, {})) == "conflict");
         CHECK(must(shop.runs.find(world.admin, run.id)).state == State::queued);
+        world.clock.advance(std::chrono::seconds(100)); // in the queue
         CHECK(must(store.claim("server", {})) == run.id);
+        world.clock.advance(std::chrono::seconds(2));
         must(store.harness_started(run.id, 1, State::preparing, {}));
+        world.clock.advance(std::chrono::seconds(3));
         must(store.harness_started(run.id, 2, State::running, {})); // its next process
         CHECK(must(store.read(run.id)).sandbox_command == 2);
+        CHECK(must(shop.runs.find(world.admin, run.id)).working_since.has_value());
         must(store.move(run.id, State::running, State::waiting, "", "Waiting."));
         CHECK(must(store.read(run.id)).waiting_since == world.clock.now());
+        world.clock.advance(std::chrono::seconds(600)); // idle
         must(store.move(run.id, State::waiting, State::succeeded, "done", "Done."));
         const Run ended = must(shop.runs.find(world.admin, run.id));
         CHECK(ended.ended_at == world.clock.now());
+        // Neither the queue nor idle time counts as work.
+        CHECK(ended.worked_ns == 5'000'000'000);
+        CHECK_FALSE(ended.working_since.has_value());
         CHECK(ended.reason == "done");
         CHECK_FALSE(must(store.read(run.id)).waiting_since.has_value());
         const Run again = must(shop.runs.send_message(world.admin, run.id, "go on"));
@@ -502,5 +589,32 @@ TEST_CASE("a run moves once, keeps when it ended, and a move from another state 
         CHECK_FALSE(again.ended_at.has_value());
         // The inputs are sent again to the next sandbox, unless its harness resumes.
         CHECK(store.has_unsent_input(run.id));
+    });
+}
+
+TEST_CASE("a run has the provider of its settings, a rerun another one if wanted, and lists filter by it") {
+    for_each_world([](World& world) {
+        Shop shop(world);
+        const Run here = shop.start(world.admin);
+        CHECK(here.provider == RunProvider::local);
+        const Run pod =
+            must(shop.runs.rerun(world.admin, here.id, {}, Runs::Versions::latest, RunProvider::kubernetes));
+        CHECK(pod.provider == RunProvider::kubernetes);
+        CHECK(*must(shop.runs.manifest(world.admin, pod.id)).settings.provider == RunProvider::kubernetes);
+        RunFilter filter;
+        filter.provider = RunProvider::kubernetes;
+        const auto found = must(shop.runs.list(world.admin, world.space, filter, {}));
+        REQUIRE(found.data.size() == 1);
+        CHECK(found.data[0].id == pod.id);
+        // What a provider lacks is refused where it is asked for.
+        Settings managed;
+        managed.provider = RunProvider::claude_managed;
+        managed.harness = "claude-managed";
+        managed.model = std::string("m");
+        const StartRun wanted{.project = "shop", .prompt = "go", .settings = managed};
+        const Run session = must(shop.runs.start(world.admin, world.space, wanted));
+        shop.force(session.id, State::succeeded);
+        CHECK(outcome(shop.runs.fork(world.admin, session.id, "go")) == "invalid");
+        CHECK(outcome(shop.runs.start_for({"auto_1", "nightly"}, world.admin, world.space, wanted)) == "invalid");
     });
 }

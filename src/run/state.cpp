@@ -12,7 +12,7 @@ constexpr std::array moves{
     Move{queued, failed, "its preset or project is gone"},
     Move{queued, budget_stopped, "the space's budget is used up"},
     Move{preparing, running, "the harness has its prompt"},
-    Move{preparing, queued, "the server ended before there was a sandbox"},
+    Move{preparing, queued, "the server ended before there was a sandbox, or the cluster has no room"},
     Move{preparing, failed, "a step failed"},
     Move{preparing, cancelled, "a person cancels"},
     Move{preparing, timed_out, "the wall clock runs out"},

@@ -26,7 +26,7 @@ struct Host {
     json::Defaulted<std::vector<std::string>> methods;
     json::Defaulted<std::string> path_prefix = std::string("/");
     json::Defaulted<bool> websocket = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"host", &Host::host, "Exact name, or *.example.com for every name below example.com."},
         Field{"port", &Host::port, "443 if not given."},
         Field{"tls", &Host::tls, "true if not given; a secret is never sent to a host without TLS."},
@@ -48,7 +48,7 @@ struct Declared {
     json::Defaulted<std::string> header;
     json::Defaulted<std::string> format = std::string("{}");
     json::Defaulted<std::vector<Host>> hosts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Declared::name, "Name of the environment variable."},
         Field{"secret", &Declared::secret, "Stored encrypted and never shown."},
         Field{"required", &Declared::required, ""},
@@ -71,7 +71,7 @@ struct GitSource {
     bool is_place_of(const GitSource& other) const {
         return url == other.url && *ref == *other.ref && *path == *other.path;
     }
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &GitSource::url, "Address of the repository: https, or file for one on the server."},
         Field{"ref", &GitSource::ref, "Branch, tag or commit; empty: the default branch."},
         Field{"path", &GitSource::path, "Folder in the repository that contains SKILL.md; empty: the top."},
@@ -86,7 +86,7 @@ struct FolderInfo {
     std::string description;
     int64_t files = 0;
     int64_t bytes = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"hash", &FolderInfo::hash, "BLAKE2b of names and contents."},
         Field{"name", &FolderInfo::name, "Name in SKILL.md."},
         Field{"description", &FolderInfo::description, "Description in SKILL.md."},
@@ -102,7 +102,7 @@ struct Setup {
     std::vector<Host> allow;
     std::optional<GitSource> git;
     std::optional<FolderInfo> folder;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"variables", &Setup::variables, "Values of plain variables."},
         Field{"exposure", &Setup::exposure, "Exposure of each secret; brokered if not given."},
         Field{"declared", &Setup::declared, "Variables of a custom skill."},

@@ -14,12 +14,12 @@ using access::Permission;
 using access::SpaceId;
 using secret::Scope;
 
-constexpr std::tuple share_columns{
+constexpr Pack share_columns{
     sql::Column{"space_id", &Share::space_id},
     sql::Column{"created_at", &Share::created_at},
 };
 
-constexpr std::tuple version_columns{
+constexpr Pack version_columns{
     sql::Column{"version", &SkillVersion::version},
     sql::Column{"summary", &SkillVersion::summary},
     sql::Column{"changed_by_name", &SkillVersion::changed_by},
@@ -39,7 +39,7 @@ SkillScope scope_kind(const Scope& scope) {
 // --- loading and permission ----------------------------------------------------------------------------------------
 
 struct Skills::Columns {
-    static constexpr std::tuple list{
+    static constexpr Pack list{
         sql::Column{"id", &Stored::id},
         sql::Column{"space_id", sql::in(&Stored::scope, &Scope::space)},
         sql::Column{"name", &Stored::name},
@@ -281,8 +281,19 @@ Result<Skill> Skills::find(const Caller& caller, const SpaceId& space, std::stri
 
 // --- changing ------------------------------------------------------------------------------------------------------
 
+Result<ModelEndpoint> Skills::preview_model(const Caller& caller, const SpaceId& space,
+                                            const std::map<std::string, std::string>& variables) {
+    TRY(caller.require(Permission::skill_write, space));
+    TRY(caller.require(Permission::secret_write, space));
+    Setup setup;
+    setup.variables = variables;
+    TRY(check(SkillType::model, setup));
+    TRY(require_private_allowed(caller, SkillType::model, {}, setup));
+    return model_endpoint_of(setup);
+}
+
 Result<> Skills::require_private_allowed(const Caller& caller, SkillType type, const Setup& before,
-                                         const Setup& after) const {
+                                         const Setup& after) {
     if (type != SkillType::model) return {};
     const auto wanted = TRY(model_endpoint_of(after));
     if (!wanted.allow_private) return {};

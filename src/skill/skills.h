@@ -120,6 +120,10 @@ public:
     static Result<EnvPreview> take_env(SkillType type, const Setup& setup, std::string_view text,
                                        std::map<std::string, std::string>& plain, Secrets& secrets);
 
+    // The endpoint of a model skill with these variables that is not stored. Needs skill_write and secret_write.
+    static Result<ModelEndpoint> preview_model(const access::Caller& caller, const access::SpaceId& space,
+                                               const std::map<std::string, std::string>& variables);
+
     // The secrets that a space uses, its own and shared ones, with reminders.
     Result<std::vector<SecretRow>> secrets(const access::Caller& caller, const access::SpaceId& space) const;
     Result<std::vector<Reach>> reach(const access::Caller& caller, const access::SpaceId& space,
@@ -162,8 +166,8 @@ private:
                            const access::SpaceId& space) const override;
     Result<bool> is_shared_with(const SkillId& id, const access::SpaceId& space) const;
     Result<bool> sees_shared(const access::Caller& caller, const SkillId& id) const;
-    Result<> require_private_allowed(const access::Caller& caller, SkillType type, const Setup& before,
-                                     const Setup& after) const;
+    static Result<> require_private_allowed(const access::Caller& caller, SkillType type, const Setup& before,
+                                            const Setup& after);
 
     Result<Skill> view_of(const access::Caller& caller, const Stored& stored) const;
     Result<SecretInfos> secret_infos(const SkillId& id) const;

@@ -26,7 +26,7 @@ struct SecretRoute {
     std::string header;
     std::string format;
     std::vector<Host> hosts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"header", &SecretRoute::header,
               "Header that carries it; empty: a credential header that contains the placeholder."},
         Field{"format", &SecretRoute::format, "Value of the header, {} for the secret."},
@@ -49,7 +49,7 @@ struct VariableView {
     std::optional<Time> last_used_at;
     std::vector<Reminder> reminders;
     std::vector<SecretRoute> ways;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &VariableView::name, ""},
         Field{"secret", &VariableView::secret, "Its value is never shown."},
         Field{"required", &VariableView::required, ""},
@@ -72,7 +72,7 @@ struct Use {
     std::string kind;
     std::string id;
     std::string name;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &Use::kind, "Kind of object, such as preset."},
         Field{"id", &Use::id, ""},
         Field{"name", &Use::name, ""},
@@ -83,7 +83,7 @@ struct Share {
     access::SpaceId space_id;
     std::string name;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space_id", &Share::space_id, ""},
         Field{"name", &Share::name, "Name of the space."},
         Field{"created_at", &Share::created_at, ""},
@@ -109,7 +109,7 @@ struct Skill {
     std::string created_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Skill::id, ""},
         Field{"name", &Skill::name, ""},
         Field{"type", &Skill::type, ""},
@@ -138,7 +138,7 @@ struct SkillVersion {
     std::string changed_by;
     Time changed_at{};
     Setup setup;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version", &SkillVersion::version, ""},
         Field{"summary", &SkillVersion::summary, "Summary of the change."},
         Field{"changed_by", &SkillVersion::changed_by, "Name of the user or key."},
@@ -152,7 +152,7 @@ struct FileView {
     int64_t bytes = 0;
     bool executable = false;
     std::optional<std::string> text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &FileView::path, ""},
         Field{"bytes", &FileView::bytes, ""},
         Field{"executable", &FileView::executable, ""},
@@ -174,7 +174,7 @@ struct SecretRow {
     std::optional<Time> last_used_at;
     std::vector<Reminder> reminders;
     int64_t used_by = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &SecretRow::id, ""},
         Field{"name", &SecretRow::name, ""},
         Field{"skill_id", &SecretRow::skill_id, ""},
@@ -202,7 +202,7 @@ struct Reach {
     std::string header;
     std::string format;
     std::string detail;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"skill_id", &Reach::skill_id, ""},
         Field{"skill_name", &Reach::skill_name, ""},
         Field{"kind", &Reach::kind, "brokered, open (no secret), env, model, gateway, or plain."},
@@ -221,7 +221,7 @@ struct EnvMatch {
     bool secret = false;
     bool replaces = false;
     int64_t line = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &EnvMatch::name, "Name in the text."},
         Field{"variable", &EnvMatch::variable, "Variable of the skill that it sets."},
         Field{"secret", &EnvMatch::secret, "It is stored as a secret."},
@@ -234,7 +234,7 @@ struct EnvPreview {
     std::vector<EnvMatch> matches;
     std::vector<std::string> unknown;
     std::vector<std::string> problems;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"matches", &EnvPreview::matches, "Variables that would be set."},
         Field{"unknown", &EnvPreview::unknown, "Names that the skill does not have; they are ignored."},
         Field{"problems", &EnvPreview::problems, "Lines that could not be read."},

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "review/artifacts.h"
-#include "sandbox/image/volume.h"
+#include "sandbox/image/workspace.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 namespace hone::run {
 
 using access::Caller, access::Permission;
+using sandbox::checked_workspace_path;
 
 namespace {
 
@@ -34,48 +35,31 @@ Result<std::string> sniff(int file, const std::string& name) {
 
 } // namespace
 
-void RunFiles::connect(sandbox::Provider& provider, const sandbox::Store& store, bool mounts_volumes) {
-    m_provider = &provider;
-    m_store = &store;
-    m_mounts_volumes = mounts_volumes;
-}
-
-Result<RunFiles::Opened> RunFiles::open_live(const std::string& sandbox_id) const {
-    Opened opened;
-    opened.sandbox = TRY(m_provider->attach(sandbox::SandboxId(sandbox_id)));
-    opened.files = TRY(opened.sandbox->workspace());
-    opened.is_live = true;
-    return opened;
-}
-
 // What a worker read with the rights of its starter is in its workspace: reading it needs the project.
-Result<RunFiles::Opened> RunFiles::open_workspace(const Caller& caller, const RunId& run) const {
+Result<std::unique_ptr<sandbox::Files>> RunFiles::open_workspace(const Caller& caller, const RunId& run) const {
     const Run found = TRY(m_runs.find(caller, run));
     TRY(m_runs.find(caller, run, Permission::project_read));
-    if (m_provider == nullptr || m_store == nullptr)
+    sandbox::Provider* const provider = provider_of(found.provider);
+    if (provider == nullptr)
         return unavailable("this server cannot isolate workers, so runs have no workspaces; `hone check` states why");
     if (found.workspace_removed_at) return conflict("the workspace of the run has expired");
     const auto rows = TRY(m_database.query("SELECT sandbox_id, thread FROM runs WHERE id = ?", run));
     if (rows.empty()) return not_found("run " + run.text());
     if (!rows.front().is_null(0)) {
-        auto live = open_live(rows.front().text(0));
-        if (live.ok()) return live; // otherwise it is ending just now
+        auto live = provider->attach(sandbox::SandboxId(rows.front().text(0)));
+        auto files = live.ok() ? live.value()->files() : Result<std::unique_ptr<sandbox::Files>>(live.error());
+        if (files.ok()) return files; // otherwise it is ending just now
     }
-    const sandbox::Volumes volumes(*m_store, m_mounts_volumes);
-    auto volume = volumes.view(rows.front().text(1), [this](int image) { return m_provider->mount_volume(image); });
-    if (!volume.ok() && volume.error().code == Code::not_found)
+    auto kept = provider->thread_files(rows.front().text(1));
+    if (!kept.ok() && kept.error().code == Code::not_found)
         return not_found("a workspace of this run: it has none before its first sandbox");
-    Opened opened;
-    auto kept = std::make_shared<sandbox::Volume>(TRY(volume));
-    opened.files = std::move(kept->files);
-    opened.volume = std::move(kept);
-    return opened;
+    return kept;
 }
 
 Result<std::vector<FileEntry>> RunFiles::list(const Caller& caller, const RunId& run, const std::string& path) const {
     const std::string checked = path.empty() ? std::string() : TRY(checked_workspace_path(path));
-    const Opened opened = TRY(open_workspace(caller, run));
-    return list_folder(opened.files.get(), checked);
+    const auto files = TRY(open_workspace(caller, run));
+    return files->list(checked, {});
 }
 
 Result<Download> RunFiles::begin_download() const {
@@ -95,9 +79,9 @@ Result<Download> RunFiles::begin_download() const {
 
 Result<Download> RunFiles::download(const Caller& caller, const RunId& run, const std::string& path) const {
     const std::string checked = TRY(checked_workspace_path(path));
-    const Opened opened = TRY(open_workspace(caller, run));
+    const auto files = TRY(open_workspace(caller, run));
     Download made = TRY(begin_download());
-    made.bytes = TRY(copy_workspace_file(opened.files.get(), checked, made.file.get()));
+    made.bytes = TRY(files->copy(checked, made.file.get(), {}));
     made.name = last_part(checked);
     made.media_type = TRY(sniff(made.file.get(), made.name));
     ::lseek(made.file.get(), 0, SEEK_SET);
@@ -106,9 +90,9 @@ Result<Download> RunFiles::download(const Caller& caller, const RunId& run, cons
 
 Result<Download> RunFiles::archive(const Caller& caller, const RunId& run, const std::string& path) const {
     const std::string checked = path.empty() ? std::string() : TRY(checked_workspace_path(path));
-    const Opened opened = TRY(open_workspace(caller, run));
+    const auto files = TRY(open_workspace(caller, run));
     Download made = TRY(begin_download());
-    made.bytes = TRY(archive_folder(opened.files.get(), checked, made.file.get()));
+    made.bytes = TRY(files->archive(checked, made.file.get(), {}));
     made.name = (checked.empty() ? run.text() : last_part(checked)) + ".tar";
     made.media_type = "application/x-tar";
     ::lseek(made.file.get(), 0, SEEK_SET);
@@ -117,12 +101,13 @@ Result<Download> RunFiles::archive(const Caller& caller, const RunId& run, const
 
 Result<Run> RunFiles::give(const Caller& caller, const RunId& run, const std::vector<std::string>& uploads) const {
     Run changed = TRY(m_runs.attach_files(caller, run, uploads));
-    if (m_provider == nullptr || is_over(changed.state)) return changed;
+    sandbox::Provider* const provider = provider_of(changed.provider);
+    if (provider == nullptr || is_over(changed.state)) return changed;
     const auto rows = TRY(m_database.query("SELECT sandbox_id FROM runs WHERE id = ?", run));
     if (rows.empty() || rows.front().is_null(0)) return changed; // its worker writes them before the next turn
-    const auto live = open_live(rows.front().text(0));
+    const auto live = provider->attach(sandbox::SandboxId(rows.front().text(0)));
     if (!live.ok()) return changed;
-    TRY(m_uploads.place(run, *live.value().sandbox));
+    TRY(m_uploads.place(run, *live.value()));
     return changed;
 }
 

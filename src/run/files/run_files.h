@@ -3,15 +3,15 @@
 #pragma once
 
 #include "run/files/uploads.h"
-#include "run/files/workspace.h"
 #include "run/runs.h"
-#include "sandbox/image/store.h"
 #include "sandbox/provider/provider.h"
 
 #include <atomic>
 #include <memory>
 
 namespace hone::run {
+
+using sandbox::FileEntry, sandbox::FileKind;
 
 struct Download {
     Fd file; // at its beginning, without a name
@@ -32,7 +32,10 @@ public:
           m_directory(std::move(data_directory) + "/uploads") {}
 
     // Once, before requests come; without it there are no workspaces here.
-    void connect(sandbox::Provider& provider, const sandbox::Store& store, bool mounts_volumes);
+    void connect(sandbox::Provider& local, sandbox::Provider* pods) {
+        m_local = &local;
+        m_pods = pods;
+    }
 
     // `path` empty: the workspace itself.
     Result<std::vector<FileEntry>> list(const access::Caller& caller, const RunId& run, const std::string& path) const;
@@ -43,25 +46,20 @@ public:
     Result<Run> give(const access::Caller& caller, const RunId& run, const std::vector<std::string>& uploads) const;
 
 private:
-    // The open workspace and what keeps it open.
-    struct Opened {
-        std::unique_ptr<sandbox::Sandbox> sandbox{};
-        std::shared_ptr<void> volume{};
-        Fd files{};
-        bool is_live = false;
-    };
-    Result<Opened> open_workspace(const access::Caller& caller, const RunId& run) const;
-    Result<Opened> open_live(const std::string& sandbox_id) const;
+    Result<std::unique_ptr<sandbox::Files>> open_workspace(const access::Caller& caller, const RunId& run) const;
     Result<Download> begin_download() const;
+    // Null: this server has none.
+    sandbox::Provider* provider_of(RunProvider provider) const {
+        return provider == RunProvider::kubernetes ? m_pods : m_local;
+    }
 
     sql::Database& m_database;
     const Clock& m_clock;
     Runs& m_runs;
     const Uploads& m_uploads;
     const std::string m_directory;
-    sandbox::Provider* m_provider = nullptr;
-    const sandbox::Store* m_store = nullptr;
-    bool m_mounts_volumes = true;
+    sandbox::Provider* m_local = nullptr;
+    sandbox::Provider* m_pods = nullptr;
     mutable std::atomic<int> m_downloads{0};
 };
 

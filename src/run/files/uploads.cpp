@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/id.h"
 #include "base/text.h"
-#include "run/files/workspace.h"
+#include "sandbox/image/workspace.h"
 #include "sql/columns.h"
 
 #include <cerrno>
@@ -17,10 +17,11 @@
 namespace hone::run {
 
 using access::Caller, access::Permission, access::SpaceId;
+using sandbox::checked_workspace_path;
 
 namespace {
 
-constexpr std::tuple upload_columns{
+constexpr Pack upload_columns{
     sql::Column{"id", &Upload::id},
     sql::Column{"space_id", &Upload::space_id},
     sql::Column{"run_id", &Upload::run_id},
@@ -44,14 +45,18 @@ mv -fT "./$3" "./$2"
 )";
 constexpr int64_t write_time_ms = 120'000;
 
-Result<> send_bytes(int from, int into) {
+Result<> send_bytes(int from, sandbox::Sandbox& sandbox, int64_t command) {
     std::string piece(256 << 10, '\0');
     for (;;) {
         const ssize_t got = ::read(from, piece.data(), piece.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return system_error("read the upload", errno);
         if (got == 0) return {};
-        TRY(write_all(into, std::string_view(piece.data(), static_cast<size_t>(got))));
+        for (std::string_view rest(piece.data(), static_cast<size_t>(got)); !rest.empty();) {
+            const size_t accepted = TRY(sandbox.write_input(command, rest, write_time_ms));
+            if (accepted == 0) return busy("the command in the sandbox does not read");
+            rest.remove_prefix(accepted);
+        }
     }
 }
 
@@ -69,11 +74,7 @@ Result<> write_inside(sandbox::Sandbox& sandbox, const std::string& path, int fr
     command.open_stdin = true;
     command.timeout_ms = write_time_ms;
     const int64_t number = TRY(sandbox.execute(command));
-    Result<> sent;
-    {
-        const Fd input = TRY(sandbox.input(number));
-        sent = send_bytes(from, input.get());
-    }
+    const Result<> sent = send_bytes(from, sandbox, number);
     TRY(sandbox.close_input(number));
     const sandbox::CommandResult result = TRY(sandbox.wait(number, write_time_ms + 10'000));
     if (result.exit_code == 0 && sent.ok()) return {};

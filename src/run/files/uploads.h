@@ -28,7 +28,7 @@ struct Upload {
     std::optional<Time> placed_at;
     Time created_at{};
     std::string content; // name of its file in DIR/uploads
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Upload::id, "Id."},
         Field{"space_id", &Upload::space_id, "Id of the space."},
         Field{"run_id", &Upload::run_id, "Run that it was given to."},

@@ -15,7 +15,7 @@ struct ProposedLabel {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target", &ProposedLabel::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &ProposedLabel::target_id, "Span id, trace id, or the chat session's name."},
         Field{"name", &ProposedLabel::name, "Name of the eval: correct, helpful, root_cause."},

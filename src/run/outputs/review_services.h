@@ -32,7 +32,7 @@ struct ForgeCommentView {
     std::string path;
     std::optional<int64_t> line;
     std::string body;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"author", &ForgeCommentView::author, "User name on the forge."},
         Field{"path", &ForgeCommentView::path, "File; empty: the whole pull request."},
         Field{"line", &ForgeCommentView::line, "Line of that file."},

@@ -20,7 +20,7 @@ constexpr auto settings_column() {
                                                   [](const Record& record) { return json::write(record.settings); }}};
 }
 
-constexpr std::tuple preset_columns{
+constexpr Pack preset_columns{
     sql::Column{"id", &Preset::id},
     sql::Column{"space_id", &Preset::space_id},
     sql::Column{"name", &Preset::name},
@@ -32,7 +32,7 @@ constexpr std::tuple preset_columns{
 };
 const std::string select_preset = "SELECT " + sql::names(preset_columns) + " FROM presets";
 
-constexpr std::tuple version_columns{
+constexpr Pack version_columns{
     sql::Column{"version", &PresetVersion::version},
     settings_column<PresetVersion>(),
     sql::Column{"changed_by", &PresetVersion::changed_by},
@@ -133,7 +133,10 @@ Result<Preset> Presets::create(const Caller& caller, const SpaceId& space, const
         TRY(insert_version(transaction, preset, caller, now));
         TRY(m_audit.record(
             transaction, caller,
-            {"preset_create", space, preset.id.text(), {{"name", preset.name}, {"harness", settings.harness}}}));
+            {"preset_create",
+             space,
+             preset.id.text(),
+             {{"name", preset.name}, {"provider", name_of(*settings.provider)}, {"harness", settings.harness}}}));
         return preset;
     });
 }

@@ -20,7 +20,7 @@ struct Preset {
     std::vector<std::string> warnings;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Preset::id, "Id."},
         Field{"space_id", &Preset::space_id, "Id of the space."},
         Field{"name", &Preset::name, "Unique in its space."},
@@ -40,7 +40,7 @@ struct PresetVersion {
     std::string changed_by;
     Time changed_at{};
     std::vector<std::string> changed;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version", &PresetVersion::version, "Number, from 1."},
         Field{"settings", &PresetVersion::settings, "Settings of that version."},
         Field{"changed_by", &PresetVersion::changed_by, "Name of the user or key that created it."},

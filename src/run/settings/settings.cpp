@@ -4,7 +4,7 @@
 #include "forge/setup/plan.h"
 #include "harness/catalog.h"
 #include "review/branch/secret_forms.h"
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
 
 #include <fmt/format.h>
 
@@ -156,6 +156,12 @@ Result<> validate(const Settings& settings) {
     for (const std::string& argument : settings.command.value)
         if (argument.size() > 32 * 1024 || argument.find('\0') != std::string::npos || !is_valid_utf8(argument))
             return invalid("command: an argument is too long or not text");
+    TRY(check_provider(settings));
+    for (const std::string& id : {*settings.managed.value.agent, *settings.managed.value.environment})
+        if (id.size() > 100 ||
+            id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
+                std::string::npos)
+            return invalid("managed: that is not an id of the provider");
     TRY(check_prompt("system_prompt", *settings.system_prompt));
     if (settings.skills.value.size() > 50) return invalid("skills has more than 50 entries");
     TRY(check_repos(*settings.repos));

@@ -9,6 +9,7 @@
 #include "broker/egress/policy.h"
 #include "broker/spending/model_call.h"
 #include "review/policy.h"
+#include "run/settings/provider.h"
 #include "sandbox/provider/spec.h"
 #include "json/json.h"
 
@@ -52,7 +53,7 @@ struct SandboxSettings {
     Defaulted<std::vector<std::string>> setup_hosts;
     Defaulted<std::string> setup;
     Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"image", &SandboxSettings::image, "`host` (the machine's /usr, read-only) or the name of an image."},
         Field{"init_script", &SandboxSettings::init_script,
               "Shell script that prepares the root file system; its result is cached by content."},
@@ -90,7 +91,7 @@ struct RepoSettings {
     Defaulted<std::string> ref = {};
     Defaulted<std::string> path = {};
     Defaulted<int64_t> depth = int64_t{0};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &RepoSettings::url, "Address to clone from: https, or file for one on the server."},
         Field{"ref", &RepoSettings::ref, "Branch, tag or commit; empty: the default branch."},
         Field{"path", &RepoSettings::path, "Folder of a large repository that the worker needs."},
@@ -103,7 +104,7 @@ struct OutputPolicies {
     Defaulted<OutputPolicy> labels = OutputPolicy::review;
     Defaulted<OutputPolicy> file = OutputPolicy::automatic;
     Defaulted<OutputPolicy> branch = OutputPolicy::review;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"investigation", &OutputPolicies::investigation, "Investigations."},
         Field{"labels", &OutputPolicies::labels, "Eval labels: `auto` publishes them immediately."},
         Field{"file", &OutputPolicies::file, "Files."},
@@ -117,7 +118,7 @@ struct Budget {
     Defaulted<int64_t> soft_percent = int64_t{80};
     std::optional<int64_t> steps{};
     std::optional<int64_t> turns{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"tokens", &Budget::tokens, "Tokens of all model calls of one run; none: no limit."},
         Field{"cost_micro_usd", &Budget::cost_micro_usd, "Cost of one run in millionths of a US dollar."},
         Field{"soft_percent", &Budget::soft_percent, "From this percentage on, requests carry a notice to finish."},
@@ -126,7 +127,21 @@ struct Budget {
     };
 };
 
+// Of provider claude-managed: objects that exist at the provider, instead of those that Hone makes.
+struct ManagedSettings {
+    Defaulted<std::string> agent;
+    Defaulted<std::string> environment;
+    static constexpr Pack fields{
+        Field{"agent", &ManagedSettings::agent,
+              "Id of an agent: its model, system prompt and tools are used, and Hone's tools only if it has them. "
+              "Empty: Hone makes one for this content and uses it again."},
+        Field{"environment", &ManagedSettings::environment,
+              "Id of an environment: its network is used. Empty: Hone makes one from sandbox.network and the skills."},
+    };
+};
+
 struct Settings {
+    Defaulted<RunProvider> provider = RunProvider::local;
     std::string harness;
     Defaulted<std::string> harness_version;
     Defaulted<std::string> model;
@@ -139,9 +154,13 @@ struct Settings {
     Defaulted<review::ReviewPolicy> review;
     Defaulted<Budget> budget;
     Defaulted<broker::Capture> capture = broker::Capture::full;
-    static constexpr std::tuple fields{
+    Defaulted<ManagedSettings> managed = {};
+    static constexpr Pack fields{
+        Field{"provider", &Settings::provider,
+              "Where its runs work: `local` (a sandbox of this server), `kubernetes` or `claude-managed`."},
         Field{"harness", &Settings::harness,
-              "claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
+              "claude-code, codex, opencode, gemini, qwen, copilot, command, playbook or, with its provider, "
+              "claude-managed."},
         Field{"harness_version", &Settings::harness_version,
               "Installed version of the harness's program; empty: the one that was installed last."},
         Field{"model", &Settings::model, "Model name, as the provider of the model skill calls it."},
@@ -156,6 +175,7 @@ struct Settings {
         Field{"budget", &Settings::budget, "Budget of one run."},
         Field{"capture", &Settings::capture,
               "Content of spans of model calls: full, metadata (no text) or none (no spans). The space can reduce it."},
+        Field{"managed", &Settings::managed, "Of provider claude-managed: agent and environment that exist there."},
     };
 };
 

@@ -19,10 +19,13 @@ std::vector<std::string> urls_of(const Settings& settings) {
 } // namespace
 
 Result<> SkillCheck::check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) {
+    TRY(m_providers.require(*settings.provider));
     const skill::GrantUse use{skill::Audience::worker, urls_of(settings)};
     const skill::Grant grant = TRY(m_skills.resolve(caller, space, *settings.skills, use));
     TRY(m_policies.check(space, settings, grant));
-    TRY(check_tier(*settings.sandbox.value.minimum_tier));
+    TRY(check_tier(settings));
+    if (const auto rules = m_rules.find(*settings.provider); rules != m_rules.end())
+        TRY(rules->second.check(space, settings, grant));
     const harness::Harness* harness = harness::find(settings.harness);
     if (harness == nullptr || harness->protocols.empty()) return {};
     for (const skill::ModelEndpoint& endpoint : grant.models)
@@ -38,8 +41,9 @@ Result<Budget> SkillCheck::budget_of(const access::SpaceId& space, const Budget&
 }
 
 // A tier that this machine does not have would make every run of the preset fail.
-Result<> SkillCheck::check_tier(sandbox::Tier tier) const {
-    if (m_provider == nullptr) return {};
+Result<> SkillCheck::check_tier(const Settings& settings) const {
+    if (m_provider == nullptr || *settings.provider != RunProvider::local) return {};
+    const sandbox::Tier tier = *settings.sandbox.value.minimum_tier;
     const auto tiers = m_provider->capabilities().tiers;
     if (std::find(tiers.begin(), tiers.end(), tier) != tiers.end()) return {};
     return invalid(fmt::format("sandbox.minimum_tier {} cannot run on this server: hone check shows what is missing",
@@ -54,6 +58,11 @@ std::vector<std::string> SkillCheck::warnings(const access::SpaceId& space, cons
         ", a forge of this preset's repositories: workers read there, and Hone delivers their branches after review. A "
         "rule opens only issues, comments and labels, when it names POST and their path.";
     std::vector<std::string> found;
+    if (const auto rules = m_rules.find(*settings.provider); rules != m_rules.end()) {
+        const skill::GrantUse use{skill::Audience::worker, urls_of(settings)};
+        const auto grant = m_skills.resolve(access::Caller::system(), space, *settings.skills, use);
+        if (grant.ok()) found = rules->second.warnings(settings, grant.value());
+    }
     for (const std::string& host : *settings.sandbox.value.allow_hosts)
         if (const auto rule = parse_allowed_host(host); rule.ok() && is_forge(rule.value().host))
             found.push_back("allow_hosts names " + host + closed);

@@ -20,7 +20,7 @@ struct SkillShop {
           vault(given.database, given.clock, given.access.audit, *keys),
           skills(given.database, given.clock, given.access, vault),
           policies(given.database, given.clock, given.access.audit, {}),
-          check(skills, policies, nullptr),
+          check(skills, policies, providers, nullptr),
           presets(given.database, given.clock, given.access.audit, check) {
         must(vault.start());
     }
@@ -61,6 +61,7 @@ struct SkillShop {
     secret::Vault vault;
     skill::Skills skills;
     SpacePolicies policies;
+    Providers providers;
     SkillCheck check;
     Presets presets;
 };

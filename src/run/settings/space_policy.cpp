@@ -124,6 +124,8 @@ Result<> validate_policy(const SpacePolicy& policy) {
     TRY(check_policy_number("workspace_days", policy.workspace_days, 1, 36'500));
     if (policy.cpus && !(*policy.cpus >= 0.05 && *policy.cpus <= 1024))
         return invalid("cpus must be between 0.05 and 1024");
+    if (policy.providers && (policy.providers->empty() || policy.providers->size() > 10))
+        return invalid("providers needs at least one provider; leave it out to allow all");
     if (policy.hosts && policy.hosts->size() > 500) return invalid("hosts has more than 500 entries");
     if (policy.hosts)
         for (const std::string& host : *policy.hosts)
@@ -134,6 +136,10 @@ Result<> validate_policy(const SpacePolicy& policy) {
 }
 
 } // namespace
+
+bool allows(const SpacePolicy& policy, RunProvider provider) {
+    return !policy.providers || std::ranges::find(*policy.providers, provider) != policy.providers->end();
+}
 
 bool covers(const skill::HostRule& pattern, const skill::HostRule& rule) {
     if (pattern.port != rule.port) return false;
@@ -154,6 +160,8 @@ Result<> check_ceilings(const Ceilings& ceilings, const Settings& settings) {
 Result<> check_policy(const SpacePolicy& policy, const Settings& settings, const skill::Grant& grant,
                       const broker::PackageMirrors& mirrors) {
     const SandboxSettings& sandbox = *settings.sandbox;
+    if (!allows(policy, *settings.provider))
+        return forbidden(fmt::format("provider is {}, which {} does not allow", name_of(*settings.provider), by_space));
     TRY(check_sandbox_most(
         {policy.memory_bytes, policy.cpus, policy.pids, policy.disk_bytes, policy.wall_clock_minutes}, sandbox,
         by_space));

@@ -19,7 +19,7 @@ struct Ceilings {
     int64_t disk_bytes = int64_t{64} << 30;
     int64_t wall_clock_minutes = 1440;
     int64_t default_tokens = 5'000'000;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"memory_bytes", &Ceilings::memory_bytes, "Most memory of one sandbox."},
         Field{"cpus", &Ceilings::cpus, "Most processors of one sandbox."},
         Field{"pids", &Ceilings::pids, "Most processes and threads of one sandbox."},
@@ -35,6 +35,7 @@ struct SpacePolicy {
     std::optional<std::vector<std::string>> hosts;
     Defaulted<bool> env_secrets = true;
     Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
+    std::optional<std::vector<RunProvider>> providers;
     std::optional<int64_t> memory_bytes;
     std::optional<double> cpus;
     std::optional<int64_t> pids;
@@ -44,7 +45,7 @@ struct SpacePolicy {
     std::optional<int64_t> cost_micro_usd;
     std::optional<int64_t> run_days;
     std::optional<int64_t> workspace_days;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"open_network", &SpacePolicy::open_network, "Whether the network mode `open` is allowed."},
         Field{"hosts", &SpacePolicy::hosts,
               "Hosts that presets and skills may open, with those of repositories and of model skills: `host`, "
@@ -53,6 +54,7 @@ struct SpacePolicy {
               "Whether secret values may be in the environment of workers: skills with exposure `env`, and "
               "`sandbox.secret_env`."},
         Field{"minimum_tier", &SpacePolicy::minimum_tier, "Weakest isolation tier that is allowed."},
+        Field{"providers", &SpacePolicy::providers, "Providers that are allowed; none: all that the installation has."},
         Field{"memory_bytes", &SpacePolicy::memory_bytes, "Most memory of one sandbox; none: the installation's."},
         Field{"cpus", &SpacePolicy::cpus, "Most processors of one sandbox; none: the installation's."},
         Field{"pids", &SpacePolicy::pids, "Most processes and threads of one sandbox; none: the installation's."},
@@ -74,7 +76,7 @@ struct SpacePolicy {
 struct SpacePolicyView {
     SpacePolicy policy;
     Ceilings installation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"policy", &SpacePolicyView::policy, "Policy of the space."},
         Field{"installation", &SpacePolicyView::installation, "Limits of the installation; they apply as well."},
     };
@@ -110,6 +112,8 @@ private:
     const Ceilings m_ceilings;
     broker::PackageMirrors m_mirrors;
 };
+
+bool allows(const SpacePolicy& policy, RunProvider provider);
 
 // Whether `pattern` (a host of a policy) covers every host that `rule` names.
 bool covers(const skill::HostRule& pattern, const skill::HostRule& rule);

@@ -223,3 +223,27 @@ TEST_CASE("only who may change a space sets its policy, and the audit log has it
         CHECK(world.count("audit_entries WHERE action = 'space_policy_update'") == 1);
     });
 }
+
+TEST_CASE("a policy names the providers that its space can use") {
+    for_each_world([](World& world) {
+        PolicyShop shop(world);
+        Settings pod = PolicyShop::settings();
+        pod.provider = RunProvider::kubernetes;
+        CHECK(shop.started(pod) == "ok");
+        SpacePolicy policy;
+        policy.providers = std::vector{RunProvider::local};
+        shop.set(policy);
+        CHECK(shop.started(pod).starts_with("provider is kubernetes, which this space's policy"));
+        CHECK(shop.started(PolicyShop::settings()) == "ok");
+        // The one of the request counts, not the one of the settings.
+        const auto other = shop.runs.start(world.admin, world.space,
+                                           {.project = "shop",
+                                            .prompt = "go",
+                                            .settings = PolicyShop::settings(),
+                                            .provider = RunProvider::kubernetes});
+        REQUIRE_FALSE(other.ok());
+        CHECK(other.error().code == Code::forbidden);
+        policy.providers = std::vector<RunProvider>{};
+        CHECK_FALSE(shop.policies.set(world.admin, world.space, policy).ok());
+    });
+}

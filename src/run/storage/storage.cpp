@@ -135,6 +135,7 @@ Result<std::vector<Collection>> Storage::collect(const Caller& caller) {
 Result<> Storage::step() {
     const Lock lock(m_collecting);
     TRY(purge());
+    m_parts.artifacts.remove_replaced();
     const Duration now = m_parts.clock.steady();
     if (m_collected && now - *m_collected < collect_every) return {};
     TRY(collect_all());
@@ -189,7 +190,9 @@ Result<Storage::Removed> Storage::collect_kind(StorageKind kind) {
         const auto swept = TRY(m_parts.artifacts.sweep());
         all.bytes += swept.bytes;
     }
-    if (kind == StorageKind::sandboxes && m_parts.provider != nullptr) all.count += TRY(m_parts.provider->reconcile());
+    if (kind == StorageKind::sandboxes)
+        for (sandbox::Provider* provider : {m_parts.provider, m_parts.pods})
+            if (provider != nullptr) all.count += TRY(provider->reconcile());
     const Lock lock(m_mutex);
     m_removed[kind].count += all.count;
     m_removed[kind].bytes += all.bytes;

@@ -44,7 +44,7 @@ struct StoredKind {
     std::optional<int64_t> limit_bytes;
     int64_t removed = 0;
     int64_t freed_bytes = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &StoredKind::kind, "Kind of data."},
         Field{"count", &StoredKind::count, "Number of them."},
         Field{"bytes", &StoredKind::bytes, "Disk that they take. Of runs: 0, they are rows of the database."},
@@ -64,7 +64,7 @@ struct StorageView {
     int64_t free_bytes = 0;
     std::optional<Time> collected_at;
     std::vector<StoredKind> kinds;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"disk_bytes", &StorageView::disk_bytes, "Size of the file system of the data directory."},
         Field{"free_bytes", &StorageView::free_bytes, "Bytes that are free on it."},
         Field{"collected_at", &StorageView::collected_at, "Last time that old data was collected since the start."},
@@ -79,7 +79,7 @@ struct Collection {
     int64_t removed = 0;
     int64_t bytes = 0;
     Time collected_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Collection::id, "Id."},
         Field{"kind", &Collection::kind, "Kind of data."},
         Field{"removed", &Collection::removed, "Number of things that were removed."},
@@ -99,6 +99,7 @@ struct StorageParts {
     std::string server = "local"; // of runs whose files are here
     StorageLimits limits{};
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
+    sandbox::Provider* pods = nullptr;     // of a cluster; null: none is connected
     const sandbox::Store* store = nullptr; // of the provider
     forge::Mirrors* mirrors = nullptr;
     forge::Quarantine* quarantine = nullptr;

@@ -23,7 +23,8 @@ constexpr StorageLimits killing_limits{.runs = {.age = 20 * one_day},
                                        .images = {.age = one_day},
                                        .quarantines = {.age = 10 * one_day},
                                        .mirrors = {.age = one_day},
-                                       .artifacts = {.bytes = 1}};
+                                       .artifacts = {.bytes = 1},
+                                       .uploads = {.age = 10 * one_day}};
 
 // Opens what a server opens, and calls `work`. Nothing of it is open afterwards.
 template <class Work>
@@ -61,6 +62,12 @@ Scene set_scene(const std::string& folder, Time now) {
         scene.expired_workspace = make(false);
         must(yard.database.execute("UPDATE runs SET ended_at = ? WHERE id = ?", now - 15 * one_day,
                                    scene.expired_workspace));
+        yard.make_upload(space, "of_old", scene.old_run);
+        yard.make_upload(space, "of_kept", scene.kept_run);
+        yard.make_upload(space, "of_no_run", std::nullopt);
+        // What servers left that were killed within a removal.
+        must(write_file(folder + "/uploads/without_row", "x"));
+        must(make_directories(folder + "/runs/run_interrupted/broker"));
         yard.make_layer("v2-old");
         yard.make_image("plain");
     });
@@ -115,6 +122,10 @@ TEST_CASE("a server that is killed between any two steps of a collection leaves 
             CHECK(must(sandbox::stored_layers(yard.store)).empty());
             CHECK(must(sandbox::list_images(yard.store)).empty());
             CHECK(std::filesystem::is_empty(yard.store.trash()));
+            CHECK(must(yard.database.query("SELECT 1 FROM uploads")).size() == 1);
+            CHECK(must(yard.services.uploads.stored()).size() == 1);
+            CHECK(file_exists(directory.path() + "/uploads/of_kept"));
+            CHECK(std::filesystem::is_empty(directory.path() + "/runs"));
             CHECK(must(yard.database.query("SELECT 1 FROM run_files")).size() == 2);
             must(yard.database.check_integrity());
         });
@@ -122,5 +133,5 @@ TEST_CASE("a server that is killed between any two steps of a collection leaves 
         CHECK(WTERMSIG(status) == SIGKILL);
         ++killed;
     }
-    CHECK(killed > 8);
+    CHECK(killed > 12);
 }

@@ -179,6 +179,7 @@ Result<std::optional<int64_t>> Storage::remove(StorageKind kind, const Stored& o
         return freed(true);
     case StorageKind::sandboxes:
         TRY(sandbox::remove_tree(m_parts.data_directory + "/runs/" + one.key));
+        pass("what an interrupted run left is removed");
         return freed(true);
     }
     return std::optional<int64_t>();

@@ -176,7 +176,7 @@ Result<bool> Storage::mark_workspace(const std::string& run) {
 
 Result<Storage::Removed> Storage::remove_marked_workspaces() {
     Removed all;
-    if (m_parts.store == nullptr) return all;
+    if (m_parts.store == nullptr) return all; // nor a cluster
     const sandbox::Volumes volumes(*m_parts.store, m_parts.mounts_volumes);
     const auto rows = TRY(m_parts.database.query(
         "SELECT f.run_id, f.thread FROM run_files f JOIN runs r ON r.id = f.run_id WHERE r.workspace_removed_at IS NOT "
@@ -197,6 +197,7 @@ Result<Storage::Removed> Storage::remove_marked_workspaces() {
     std::vector<std::string> kept;
     for (const auto& row : TRY(m_parts.database.query("SELECT thread FROM run_files WHERE thread <> ''")))
         kept.push_back(row.text(0));
+    if (m_parts.pods != nullptr) all.count += TRY(m_parts.pods->remove_other_threads(kept));
     if (const auto age = limits_of(StorageKind::workspaces).age)
         all.count += TRY(volumes.expire(m_parts.clock.now() - *age, kept));
     return all;

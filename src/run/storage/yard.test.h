@@ -26,12 +26,17 @@ public:
 class NoProvider final : public sandbox::Provider {
 public:
     sandbox::Capabilities capabilities() override { return {}; }
-    Result<std::unique_ptr<sandbox::Sandbox>> start(const sandbox::SandboxSpec&) override { return unavailable("no"); }
+    Result<std::unique_ptr<sandbox::Sandbox>> start(const sandbox::SandboxSpec&,
+                                                    const sandbox::StartProgress&) override {
+        return unavailable("no");
+    }
     Result<std::unique_ptr<sandbox::Sandbox>> attach(const sandbox::SandboxId&) override { return unavailable("no"); }
     Result<std::vector<sandbox::SandboxId>> list() override { return unavailable("no"); }
     Result<> destroy(const sandbox::SandboxId&) override { return unavailable("no"); }
     bool await_ready(int64_t) override { return true; }
     Result<int64_t> reconcile() override { return int64_t{0}; }
+    Result<std::unique_ptr<sandbox::Files>> thread_files(const std::string&) override { return unavailable("no"); }
+    Result<> fork_thread(const std::string&, const std::string&) override { return unavailable("no"); }
 };
 
 inline std::unique_ptr<secret::MasterKeys> keys_in(const std::string& directory) {
@@ -98,6 +103,13 @@ struct Yard {
                               "created_at) VALUES (?, ?, ?, ?, '', '', ?)",
                               run, repo, space, repo.text(), clock.now()));
     }
+    void make_upload(const access::SpaceId& space, const std::string& content, const std::optional<RunId>& run) const {
+        must(make_directories(folder + "/uploads"));
+        must(write_file(folder + "/uploads/" + content, std::string(5'000, 'x')));
+        must(database.execute("INSERT INTO uploads (id, space_id, run_id, path, bytes, uploaded_by, uploaded_by_name, "
+                              "content, created_at) VALUES (?, ?, ?, 'data.csv', 5000, 'system', 'system', ?, ?)",
+                              "upload_" + content, space, run, content, clock.now()));
+    }
     bool has_quarantine(const RunId& run) const { return file_exists(folder + "/quarantine/" + run.text()); }
 
     sql::Database& database;
@@ -112,7 +124,8 @@ struct Yard {
     secret::Vault vault{database, clock, access.audit, *keys};
     skill::Skills skills{database, clock, access, vault};
     SpacePolicies policies{database, clock, access.audit, {}};
-    RunServices services{database, clock, access, any, policies, folder};
+    Providers providers;
+    RunServices services{database, clock, access, any, policies, providers, folder};
     forge::Repos repos{database, clock, access, skills, folder + "/repos"};
     forge::Git git{provider, store, nullptr, {folder + "/git", false}};
     forge::Mirrors mirrors{repos, git, clock, {folder + "/mirrors"}};

@@ -18,6 +18,7 @@ constexpr int64_t clone_timeout_ms = 10 * 60 * 1000;
 constexpr std::string_view clone_script = R"(
 set -e
 if [ -d "$2/.git" ]; then exit 0; fi
+if ! command -v git > /dev/null; then echo "the image of the sandbox has no git; add the line PACKAGES git to its list"; exit 1; fi
 git -c core.fsync=none clone --quiet --no-checkout ${3:+--filter=blob:none} ${5:+--depth "$5"} -c push.default=current -c push.autoSetupRemote=true -c user.name='Hone worker' \
     -c user.email=worker@hone.invalid -c advice.detachedHead=false "$1" "$2"
 cd "$2"

@@ -5,9 +5,7 @@
 #include "run/worker/harness_setup.h"
 
 #include <csignal>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace hone::run {
 
@@ -55,28 +53,20 @@ Result<> Conversation::start_process() {
     m_written = {0, m_run.record.harness_session};
     m_pending_input.clear();
     m_close_input = false;
-    open_input();
-    m_reader.start(m_run.sandbox->id(), m_command, m_offset);
+    m_has_input = m_run.launch.open_stdin;
+    m_reader.start(m_run.provider(), m_run.sandbox->id(), m_command, m_offset);
     harness::Output output;
     m_run.driver->begin(output);
     TRY(apply(std::move(output), 0));
     return send_inputs();
 }
 
-// A command that has ended, or whose input was closed, has none: the end of its output follows.
-void Conversation::open_input() {
-    auto input = m_run.sandbox->input(m_command);
-    if (!input.ok()) return;
-    m_input = std::move(input).value();
-    ::fcntl(m_input.get(), F_SETFL, O_NONBLOCK);
-}
-
 Result<> Conversation::resume() {
     m_command = *m_run.record.sandbox_command;
     TRY(replay_output());
     m_offset = m_run.record.spool_offset;
-    open_input();
-    m_reader.start(m_run.sandbox->id(), m_command, m_offset);
+    m_has_input = m_run.launch.open_stdin;
+    m_reader.start(m_run.provider(), m_run.sandbox->id(), m_command, m_offset);
     m_run.note("harness", "The server was restarted; the run continues.");
     return m_run.write_steps();
 }
@@ -186,21 +176,20 @@ void Conversation::count_step() {
         m_run.stop_for_budget(fmt::format("it made {} tool calls, the limit of its budget (budget.steps)", *most));
 }
 
-// As much as the pipe takes; the rest with the next round.
+// As much as the command accepts; the rest with the next round.
 void Conversation::write_input() {
-    if (!m_input.is_open()) m_pending_input.clear(); // nothing reads it
+    if (!m_has_input) m_pending_input.clear(); // nothing reads it
     while (!m_pending_input.empty()) {
-        const ssize_t written = ::write(m_input.get(), m_pending_input.data(), m_pending_input.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && errno == EAGAIN) return;
-        if (written < 0) { // nothing reads it any more; the end of the output follows
+        const auto accepted = m_run.sandbox->write_input(m_command, m_pending_input, 0);
+        if (!accepted.ok()) { // nothing reads it any more; the end of the output follows
             m_pending_input.clear();
             break;
         }
-        m_pending_input.erase(0, static_cast<size_t>(written));
+        if (accepted.value() == 0) return;
+        m_pending_input.erase(0, accepted.value());
     }
-    if (!m_close_input || !m_pending_input.empty() || !m_input.is_open()) return;
-    m_input.reset();
+    if (!m_close_input || !m_pending_input.empty() || !m_has_input) return;
+    m_has_input = false;
     (void)m_run.sandbox->close_input(m_command);
 }
 
@@ -317,7 +306,7 @@ std::optional<RunEnd> Conversation::end_process() {
         if (event.kind == harness::EventKind::error || (event.kind == harness::EventKind::result && event.failed))
             m_crash = event.text;
     (void)apply(std::move(output), m_offset);
-    m_input.reset();
+    m_has_input = false;
     const RunEnd end = outcome();
     // A harness that takes one prompt per process ends after each; another one that ends in its turn has crashed.
     const bool is_in_order = !m_run.harness->live_follow_up || !was_busy;
@@ -347,6 +336,8 @@ RunEnd Conversation::outcome() const {
             if (hit == sandbox::LimitHit::output)
                 return {State::failed, "the harness wrote more than its output limit"};
         }
+    if (view.ok() && view.value().error)
+        return {view.value().pid == 0 ? State::lost : State::failed, *view.value().error};
     if (m_run.driver->succeeded()) return {State::succeeded, ""};
     // A result before a crash belongs to an earlier turn.
     const bool has_result = m_crash.empty() && !m_result.empty();

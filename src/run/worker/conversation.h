@@ -10,9 +10,7 @@ namespace hone::run {
 
 class Conversation {
 public:
-    explicit Conversation(LiveRun& run)
-        : m_run(run),
-          m_reader(run.services.provider, [&run] { run.notify_output(); }) {}
+    explicit Conversation(LiveRun& run) : m_run(run), m_reader([&run] { run.notify_output(); }) {}
 
     // Starts the harness in the prepared sandbox and sends it the inputs that wait. None: it runs.
     std::optional<RunEnd> start();
@@ -22,7 +20,7 @@ public:
     // Until the run is over. None: released, the sandbox continues.
     std::optional<RunEnd> converse();
 
-    void close_input() { m_input.reset(); }
+    void close_input() { m_has_input = false; }
     void stop_reading() { m_reader.stop(); }
     // The last result of the harness.
     const std::string& result() const { return m_result; }
@@ -31,7 +29,6 @@ public:
 
 private:
     Result<> start_process();
-    void open_input();
     Result<> replay_output();
     std::optional<RunEnd> converse_once();
     Result<> read_output(const std::vector<OutputChunk>& chunks);
@@ -54,7 +51,7 @@ private:
     int64_t m_command = 0;
     int64_t m_offset = 0;                      // output up to here was read
     std::pair<int64_t, std::string> m_written; // offset and session of the harness as the database has them
-    Fd m_input;
+    bool m_has_input = false;                  // the command has one, and it was not closed
     std::string m_pending_input;
     bool m_close_input = false;
     std::string m_errors;

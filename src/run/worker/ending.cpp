@@ -8,33 +8,48 @@
 
 namespace hone::run {
 
+namespace {
+
+constexpr Duration pause_without_room = std::chrono::seconds(30);
+
+} // namespace
+
 void Ending::finish(const RunEnd& end) {
     RunStore& store = m_run.services.store;
     if (const auto noted = store.begin_ending(m_run.id, end.state, end.reason); !noted.ok())
         log(Level::warning, "end of a run not recorded", {{"run", m_run.id.text()}, {"why", noted.error().message}});
+    if (const auto taken = store.is_taken_over(m_run.id); taken.ok() && taken.value()) {
+        // Its key and its record are of the other server; only what is on this machine is removed.
+        log(Level::warning, "the run is not of this server any more", {{"run", m_run.id.text()}});
+        return leave();
+    }
     tear_down();
     m_run.count_usage();
-    write_outcome(end);
+    if (end.state != State::queued) write_outcome(end);
     (void)store.sandbox_ended(m_run.id);
     move_to_end(end);
 }
 
 // The sandbox first: whatever else takes time, the harness is dead by then.
-void Ending::tear_down() {
+void Ending::leave() {
     m_conversation.close_input();
     destroy_sandbox();
     m_conversation.stop_reading();
     m_run.disconnect();
+    (void)sandbox::remove_tree(m_run.folder());
+}
+
+void Ending::tear_down() {
+    leave();
     if (const auto ended = m_run.services.access.keys.end_for_run(m_run.id.text()); !ended.ok())
         log(Level::error, "run key cannot be ended", {{"run", m_run.id.text()}, {"why", ended.error().message}});
-    (void)sandbox::remove_tree(m_run.folder());
     m_run.services.skills.delete_seed(m_run.id);
 }
 
 void Ending::destroy_sandbox() {
     if (!m_run.record.sandbox_id && !m_run.sandbox) return;
     const sandbox::SandboxId id = m_run.sandbox ? m_run.sandbox->id() : sandbox::SandboxId(*m_run.record.sandbox_id);
-    const auto destroyed = m_run.sandbox ? m_run.sandbox->destroy() : m_run.services.provider.destroy(id);
+    const auto destroyed = m_run.sandbox ? m_run.sandbox->destroy() : m_run.provider().destroy(id);
     if (!destroyed.ok())
         log(Level::error, "sandbox cannot be destroyed",
             {{"run", m_run.id.text()}, {"sandbox", id.text()}, {"why", destroyed.error().message}});
@@ -59,6 +74,7 @@ void Ending::move_to_end(const RunEnd& end) {
     if (is_over(from)) return;
     const std::string reason = end.state == State::cancelled ? now.value().run.reason : end.reason;
     State to = end.state;
+    if (to == State::queued) (void)store.postpone(m_run.id, pause_without_room);
     if (from == State::preparing && to == State::lost && !m_run.record.sandbox_command) to = State::queued;
     if (!may_move(from, to)) to = State::failed;
     const std::string text = fmt::format("{}{}{}", name_of(to), reason.empty() ? "" : ": ", reason);

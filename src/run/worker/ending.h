@@ -14,6 +14,8 @@ public:
     void finish(const RunEnd& end);
 
 private:
+    // Removes what the run has on this machine.
+    void leave();
     void tear_down();
     void destroy_sandbox();
     void write_outcome(const RunEnd& end);

@@ -90,6 +90,10 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
     const auto done = step();
     if (done.ok()) return std::nullopt;
     if (auto end = stopped()) return end;
+    if (no_room) {
+        (void)write_steps();
+        return RunEnd{State::queued, *no_room};
+    }
     note(name, done.error().message, true);
     (void)write_steps();
     log(Level::warning, "run could not be prepared",

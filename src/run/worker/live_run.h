@@ -61,6 +61,11 @@ public:
     // Branches that it may push begin with this.
     std::string branch_prefix() const { return "hone/" + id.text() + "/"; }
     const Settings& settings() const { return record.manifest.settings; }
+    // Where its sandbox is. A run of a cluster that is not connected any more has none on this machine either.
+    sandbox::Provider& provider() const {
+        const bool is_pod = *settings().provider == RunProvider::kubernetes && services.pods != nullptr;
+        return is_pod ? *services.pods : services.provider;
+    }
 
     WorkerServices& services;
     const RunId id;
@@ -74,6 +79,7 @@ public:
     std::unique_ptr<sandbox::Sandbox> sandbox;
     std::shared_ptr<broker::AttachedRun> attached; // to the broker
     bool is_at_gateway = false;
+    std::optional<std::string> no_room; // why its provider cannot take it now: it is queued again
 
 private:
     State m_state = State::preparing; // as `move` and `harness_started` wrote it

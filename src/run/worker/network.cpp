@@ -2,6 +2,7 @@
 
 #include "run/build_network.h"
 #include "run/worker/harness_setup.h"
+#include "run/worker/run_key.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,27 +21,11 @@ broker::SpendingLimit limit_of(const Budget& budget) {
     return limit;
 }
 
-// The user, service key or Signal that the run key acts for, and the key that limits it.
-void read_rights(const std::string& rights, access::NewRunKey& key) {
-    const auto value = json::parse(rights);
-    if (!value.ok() || !value.value().is_object()) return;
-    const json::Object& object = value.value().get_object();
-    if (const json::Value* user = object.if_contains("user"); user != nullptr && user->is_string())
-        key.user = access::UserId(std::string(user->get_string()));
-    if (const json::Value* role = object.if_contains("role"); role != nullptr && role->is_string())
-        key.role = parse_enum<access::Role>(std::string_view(role->get_string()));
-    if (const json::Value* starter = object.if_contains("key"); starter != nullptr && starter->is_string())
-        key.key = access::KeyId(std::string(starter->get_string()));
-    if (const json::Value* signal = object.if_contains("signal"); signal != nullptr && signal->is_bool())
-        key.started_by_signal = signal->get_bool();
-}
-
 // The key of a hone skill must be one of the person who started the run: so a run never reads more than its starter.
 // And every message of the conversation must be of that person: otherwise others would read through the worker.
 // Called on the gateway's threads, so it has copies of what it needs.
 std::function<Result<>(std::string_view key)> skill_key_check(const LiveRun& live) {
-    access::NewRunKey starter;
-    read_rights(live.record.rights, starter);
+    const access::NewRunKey starter = new_run_key(live.record, {});
     return [&keys = live.services.access.keys, &store = live.services.store, id = live.id, user = starter.user,
             starter_key = starter.key, space = live.record.run.space_id,
             run = live.id.text()](std::string_view key) -> Result<> {
@@ -127,15 +112,10 @@ Result<> fill_file(const std::string& path, std::string_view content) {
 
 Result<RunIdentity> make_run_identity(const LiveRun& live) {
     const Run& run = live.record.run;
-    access::NewRunKey wanted;
-    wanted.run = live.id.text();
-    wanted.space = run.space_id;
-    wanted.project = run.project_id;
-    wanted.expires_at =
+    const Time expires_at =
         live.services.clock.now() + std::chrono::minutes(*live.settings().sandbox.value.wall_clock_minutes + 5);
-    read_rights(live.record.rights, wanted);
     RunIdentity identity;
-    identity.key = TRY(live.services.access.keys.create_for_run(wanted));
+    identity.key = TRY(live.services.access.keys.create_for_run(new_run_key(live.record, expires_at)));
     identity.seed = TRY(live.services.skills.seed(run.space_id, live.id));
     return identity;
 }
@@ -156,7 +136,9 @@ Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
     for (const broker::MountedFile& file : environment.files) {
         const bool in_folder = file.path.starts_with("/hone/") && sandbox::is_clean_absolute_path(file.path);
         if (!in_folder && file.path != system_trust_file) return internal("no place for " + file.path);
-        TRY(fill_file(run.folder() + (in_folder ? file.path : "/trust"), file.content));
+        const std::string source = run.folder() + (in_folder ? file.path : "/trust");
+        TRY(fill_file(source, file.content));
+        TRY(run.sandbox->refresh({source, file.path, true}));
     }
     run.environment = {{"PATH", std::string(own_programs) + std::string(sandbox::worker_path)},
                        {"HOME", std::string(home_inside(run.settings()))},
@@ -165,6 +147,7 @@ Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
         const auto& packages = *run.settings().sandbox.value.packages;
         for (const auto& [name, value] : networks->mirrors().variables(packages)) run.environment[name] = value;
         TRY(write_package_files(networks->mirrors(), packages, run.folder() + "/hone"));
+        TRY(run.sandbox->refresh({run.folder() + "/hone/packages", "/hone/packages", true}));
     }
     for (const auto& [name, value] : *run.settings().sandbox.value.env) run.environment[name] = value;
     // The init script never gets them: its layers are kept and shared.

@@ -8,10 +8,12 @@ constexpr size_t most_waiting_bytes = 8 << 20;
 
 } // namespace
 
-void OutputReader::start(const sandbox::SandboxId& sandbox, int64_t command, int64_t offset) {
+void OutputReader::start(sandbox::Provider& provider, const sandbox::SandboxId& sandbox, int64_t command,
+                         int64_t offset) {
     stop();
-    m_thread = std::jthread(
-        [this, sandbox, command, offset](const std::stop_token& stop) { run(stop, sandbox, command, offset); });
+    m_thread = std::jthread([this, &provider, sandbox, command, offset](const std::stop_token& stop) {
+        run(stop, provider, sandbox, command, offset);
+    });
 }
 
 void OutputReader::stop() {
@@ -41,9 +43,9 @@ void OutputReader::add(OutputChunk chunk) {
     m_arrived();
 }
 
-void OutputReader::run(const std::stop_token& stop, const sandbox::SandboxId& sandbox, int64_t command,
-                       int64_t offset) {
-    auto connection = m_provider.attach(sandbox);
+void OutputReader::run(const std::stop_token& stop, sandbox::Provider& provider, const sandbox::SandboxId& sandbox,
+                       int64_t command, int64_t offset) {
+    auto connection = provider.attach(sandbox);
     while (connection.ok() && !stop.stop_requested()) {
         {
             const Lock lock(m_mutex);

@@ -22,24 +22,22 @@ struct OutputChunk {
 class OutputReader {
 public:
     // `arrived` is called on the reader's thread when there is something to take.
-    OutputReader(sandbox::Provider& provider, std::function<void()> arrived)
-        : m_provider(provider),
-          m_arrived(std::move(arrived)) {}
+    explicit OutputReader(std::function<void()> arrived) : m_arrived(std::move(arrived)) {}
     ~OutputReader() { stop(); }
     OutputReader(const OutputReader&) = delete;
     OutputReader& operator=(const OutputReader&) = delete;
 
     // Reads from `offset` on; what was not taken of an earlier command is dropped.
-    void start(const sandbox::SandboxId& sandbox, int64_t command, int64_t offset);
+    void start(sandbox::Provider& provider, const sandbox::SandboxId& sandbox, int64_t command, int64_t offset);
     void stop();
     // Everything that arrived since the last call.
     std::vector<OutputChunk> take();
 
 private:
-    void run(const std::stop_token& stop, const sandbox::SandboxId& sandbox, int64_t command, int64_t offset);
+    void run(const std::stop_token& stop, sandbox::Provider& provider, const sandbox::SandboxId& sandbox,
+             int64_t command, int64_t offset);
     void add(OutputChunk chunk);
 
-    sandbox::Provider& m_provider;
     const std::function<void()> m_arrived;
     Mutex m_mutex;
     Condition m_taken;

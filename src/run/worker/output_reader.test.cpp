@@ -38,15 +38,15 @@ public:
     Result<int64_t> execute(const sandbox::Command&) override { return unused(); }
     Result<sandbox::CommandResult> wait(int64_t, int64_t) override { return unused(); }
     Result<sandbox::SandboxView> wait_stopped(int64_t) override { return unused(); }
-    Result<Fd> input(int64_t) override { return unused(); }
+    Result<size_t> write_input(int64_t, std::string_view, int64_t) override { return unused(); }
     Result<> close_input(int64_t) override { return unused(); }
-    Result<Fd> stdout_pipe(int64_t) override { return unused(); }
     Result<> signal(int64_t, int) override { return unused(); }
     Result<> resize(int64_t, int, int) override { return unused(); }
     Result<> freeze() override { return unused(); }
     Result<> thaw() override { return unused(); }
     Result<std::vector<Fd>> listeners() override { return unused(); }
-    Result<Fd> workspace() override { return unused(); }
+    Result<std::unique_ptr<sandbox::Files>> files() override { return unused(); }
+    Result<> refresh(const sandbox::Mount&) override { return unused(); }
     Result<sandbox::SandboxView> stop() override { return unused(); }
     Result<> destroy() override { return unused(); }
 
@@ -60,7 +60,10 @@ class ScriptedProvider final : public sandbox::Provider {
 public:
     ScriptedSandbox::Script script;
     sandbox::Capabilities capabilities() override { return {}; }
-    Result<std::unique_ptr<sandbox::Sandbox>> start(const sandbox::SandboxSpec&) override { return internal("unused"); }
+    Result<std::unique_ptr<sandbox::Sandbox>> start(const sandbox::SandboxSpec&,
+                                                    const sandbox::StartProgress&) override {
+        return internal("unused");
+    }
     Result<std::unique_ptr<sandbox::Sandbox>> attach(const sandbox::SandboxId&) override {
         std::unique_ptr<sandbox::Sandbox> made = std::make_unique<ScriptedSandbox>(script);
         return made;
@@ -69,6 +72,8 @@ public:
     Result<> destroy(const sandbox::SandboxId&) override { return internal("unused"); }
     bool await_ready(int64_t) override { return true; }
     Result<int64_t> reconcile() override { return internal("unused"); }
+    Result<std::unique_ptr<sandbox::Files>> thread_files(const std::string&) override { return internal("unused"); }
+    Result<> fork_thread(const std::string&, const std::string&) override { return internal("unused"); }
 };
 
 } // namespace
@@ -77,8 +82,8 @@ TEST_CASE("output is read in order from its offset, and its end is the last chun
     ScriptedProvider provider;
     provider.script.parts = {"one", "", "three"}; // an empty part: nothing arrived in time
     std::counting_semaphore<> arrived(0);
-    OutputReader reader(provider, [&] { arrived.release(); });
-    reader.start(sandbox::SandboxId("sbx_1"), 7, 100);
+    OutputReader reader([&] { arrived.release(); });
+    reader.start(provider, sandbox::SandboxId("sbx_1"), 7, 100);
     std::vector<OutputChunk> chunks;
     while (chunks.empty() || !chunks.back().is_last) {
         arrived.acquire();
@@ -100,8 +105,8 @@ TEST_CASE("a reader that is stopped adds no end, and drops what was not taken") 
     provider.script.parts = {"one"};
     provider.script.ends = false;
     std::counting_semaphore<> arrived(0);
-    OutputReader reader(provider, [&] { arrived.release(); });
-    reader.start(sandbox::SandboxId("sbx_1"), 7, 0);
+    OutputReader reader([&] { arrived.release(); });
+    reader.start(provider, sandbox::SandboxId("sbx_1"), 7, 0);
     arrived.acquire();
     reader.stop();
     CHECK(reader.take().empty());
@@ -113,8 +118,8 @@ TEST_CASE("a reader waits when nothing is taken, and can be stopped then") {
     ScriptedProvider provider;
     provider.script.parts.assign(4, std::string(5 << 20, 'x')); // the second one is beyond what may wait
     std::counting_semaphore<> arrived(0);
-    OutputReader reader(provider, [&] { arrived.release(); });
-    reader.start(sandbox::SandboxId("sbx_1"), 7, 0);
+    OutputReader reader([&] { arrived.release(); });
+    reader.start(provider, sandbox::SandboxId("sbx_1"), 7, 0);
     arrived.acquire();
     arrived.acquire();
     CHECK(provider.script.calls == 2);

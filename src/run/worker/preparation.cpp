@@ -8,7 +8,6 @@
 #include "run/worker/worker_context.h"
 #include "sandbox/image/layer.h"
 #include "sandbox/image/tree.h"
-#include "sandbox/image/volume.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,6 +28,7 @@ std::string parent_of(const std::string& path) {
 } // namespace
 
 std::optional<RunEnd> Preparation::prepare() {
+    if (auto end = m_run.run_step("provider", [this] { return check_connected(); })) return end;
     if (auto end = m_run.run_step("skills", [this] { return grant_skills(); })) return end;
     if (auto end = m_run.run_step("clone", [this]() -> Result<> {
             m_repos = TRY(supply_repos(m_run));
@@ -43,7 +43,7 @@ std::optional<RunEnd> Preparation::prepare() {
 Result<> Preparation::resume() {
     const RunRecord& record = m_run.record;
     if (!record.sandbox_id || !record.sandbox_command) return not_found("sandbox");
-    m_run.sandbox = TRY(m_run.services.provider.attach(sandbox::SandboxId(*record.sandbox_id)));
+    m_run.sandbox = TRY(m_run.provider().attach(sandbox::SandboxId(*record.sandbox_id)));
     const sandbox::SandboxView view = TRY(m_run.sandbox->view());
     m_has_timed_out = std::ranges::count(view.limits_hit, sandbox::LimitHit::timeout) > 0;
     if (view.state == sandbox::State::stopped) return not_found("sandbox");
@@ -53,6 +53,11 @@ Result<> Preparation::resume() {
     m_run.driver = harness::make_driver(*m_run.harness);
     m_run.launch = TRY(m_run.driver->launch(setup));
     return connect();
+}
+
+Result<> Preparation::check_connected() const {
+    if (*m_run.settings().provider != RunProvider::kubernetes || m_run.services.pods != nullptr) return {};
+    return unavailable("this server is not connected to a cluster (kubernetes_kubeconfig)");
 }
 
 Result<> Preparation::grant_skills() {
@@ -84,6 +89,8 @@ Result<> Preparation::provision() {
     TRY(mount_programs(spec));
     harness::Setup setup = TRY(make_harness_setup(m_run));
     TRY(mount_harness(spec));
+    // The conversation was in the home of the earlier sandbox, and ended with it.
+    if (!m_run.provider().capabilities().threads) setup.resume.clear();
     setup.skills = TRY(write_skills());
     setup.context += describe_reach(m_run.settings(), m_run.grant, setup.skills);
     const auto& trigger = m_run.record.manifest.trigger;
@@ -115,9 +122,8 @@ Result<> Preparation::make_folder() const {
 Result<> Preparation::fork_volume() const {
     const RunRecord& record = m_run.record;
     if (!record.fork_of || record.run.turns > 0) return {};
-    const sandbox::Volumes volumes(m_run.services.sandbox_store, m_run.services.mounts_volumes);
     const RunRecord origin = TRY(m_run.services.store.read(*record.fork_of));
-    const auto copied = volumes.fork(origin.thread, record.thread);
+    const auto copied = m_run.provider().fork_thread(origin.thread, record.thread);
     if (!copied.ok() && copied.error().code != Code::conflict) return copied.error();
     return {};
 }
@@ -227,7 +233,8 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     spec.layers.value.push_back(layer.key);
     m_run.record.manifest.layers.value = {layer.key};
     m_run.note("layers", layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
-                                     : "Prepared layer " + layer.key.substr(0, 12) + " reused.");
+                                     : "Prepared layer " + layer.key.substr(0, 12) +
+                                           (layer.fetched ? " of another server fetched." : " reused."));
     return {};
 }
 
@@ -289,21 +296,40 @@ Result<> Preparation::prepare_setup_of(const forge::Supplied& repo, sandbox::San
 // A server that was killed while it prepared this run may have left a sandbox that holds the run's thread: one that is
 // in the database, or one that a shim was still starting and that only appears later.
 Result<std::unique_ptr<sandbox::Sandbox>> Preparation::start_sandbox(const sandbox::SandboxSpec& spec) {
-    constexpr int most_attempts = 50;
-    sandbox::Provider& provider = m_run.services.provider;
+    sandbox::Provider& provider = m_run.provider();
+    // A volume is released within moments. A cluster that has no room for longer gets the run again later.
+    const bool is_local = *m_run.settings().provider == RunProvider::local;
+    const auto pause = std::chrono::milliseconds(is_local ? 100 : 1000);
+    const Duration longest = std::chrono::seconds(is_local ? 5 : 30);
+    const Duration began = m_run.services.clock.steady();
     if (m_run.record.sandbox_id) TRY(provider.destroy(sandbox::SandboxId(*m_run.record.sandbox_id)));
-    for (int attempt = 0;; ++attempt) {
-        auto started = provider.start(spec);
-        if (started.ok() || started.error().code != Code::busy || attempt == most_attempts || m_run.is_released() ||
-            m_run.cancelled())
+    std::string noted;
+    const auto note_wait = [&](const std::string& why) {
+        if (why.empty() || why == noted) return;
+        noted = why;
+        m_run.note("provision", "Waiting for the cluster: " + why);
+        (void)m_run.write_steps();
+    };
+    for (;;) {
+        auto started = provider.start(spec, [&](const std::string& waits_for) {
+            note_wait(waits_for);
+            return !is_cancelled();
+        });
+        if (started.ok() || started.error().code != Code::busy || is_cancelled()) return started;
+        if (m_run.services.clock.steady() - began > longest) {
+            if (!is_local) m_run.no_room = started.error().message;
             return started;
-        TRY(remove_earlier_sandboxes());
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+        if (is_local)
+            TRY(remove_earlier_sandboxes());
+        else
+            note_wait(started.error().message);
+        std::this_thread::sleep_for(pause);
     }
 }
 
 Result<> Preparation::remove_earlier_sandboxes() const {
-    sandbox::Provider& provider = m_run.services.provider;
+    sandbox::Provider& provider = m_run.provider();
     for (const sandbox::SandboxId& id : TRY(provider.list())) {
         auto sandbox = provider.attach(id);
         if (!sandbox.ok()) continue;
@@ -321,8 +347,11 @@ Result<> Preparation::note_sandbox() {
     m_run.record.manifest.tier = std::string(name_of(view.tier));
     m_run.record.sandbox_id = m_run.sandbox->id().text();
     m_run.note("provision",
-               fmt::format("Sandbox ready: tier {}, {} MiB memory, {} CPUs, network {}.", name_of(view.tier),
-                           *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
+               fmt::format("Sandbox ready: {}tier {}, {} MiB memory, {} CPUs, network {}.",
+                           *m_run.settings().provider == RunProvider::kubernetes
+                               ? fmt::format("a pod with user {}, ", view.host_uid)
+                               : std::string(),
+                           name_of(view.tier), *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
     return m_run.services.store.sandbox_started(m_run.id, *m_run.record.sandbox_id, m_run.record.manifest,
                                                 m_run.take_steps());
 }

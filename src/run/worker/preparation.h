@@ -22,6 +22,7 @@ public:
     bool has_timed_out() const { return m_has_timed_out; }
 
 private:
+    Result<> check_connected() const;
     Result<> grant_skills();
     // Starts the sandbox with everything mounted that its harness needs.
     Result<> provision();

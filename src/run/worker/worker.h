@@ -5,10 +5,11 @@
 
 #include "run/worker/ending.h"
 #include "run/worker/preparation.h"
+#include "run/worker/run_worker.h"
 
 namespace hone::run {
 
-class Worker {
+class Worker final : public RunWorker {
 public:
     Worker(WorkerServices& services, RunId id)
         : m_run(services, std::move(id)),
@@ -18,13 +19,10 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    // The thread's work; returns when the run is over, or after `release`.
-    void run();
-    // A command or a follow-up for the run is in the database. Any thread.
-    void wake() { m_run.wake(); }
-    // The server stops: `run` returns soon, the sandbox continues. Any thread.
-    void release() { m_run.release(); }
-    bool is_finished() const { return m_is_finished; }
+    void run() override;
+    void wake() override { m_run.wake(); }
+    void release() override { m_run.release(); }
+    bool is_finished() const override { return m_is_finished; }
 
 private:
     // None: released.

@@ -3,7 +3,7 @@
 
 #include "broker/gateway/gateway.h"
 #include "run/egress.h"
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
 #include "run/run_spans.h"
 #include "run/run_store.h"
 #include "run/settings/space_policy.h"
@@ -56,8 +56,9 @@ struct WorkerServices {
     const Clock& clock;
     access::Access& access;
     RunStore& store;
-    sandbox::Provider& provider;
-    const sandbox::Store& sandbox_store; // of the provider: layers, threads
+    sandbox::Provider& provider;         // of this machine
+    sandbox::Provider* pods;             // of a cluster; null: none is connected
+    const sandbox::Store& sandbox_store; // of this machine: layers, threads
     broker::Broker& broker;
     broker::Gateway& gateway;
     broker::UsageLedger& ledger;
@@ -68,7 +69,6 @@ struct WorkerServices {
     std::string data_directory;
     std::string tool_program;                // the `hone` command for sandboxes; empty: not found
     std::string playbooks;                   // folder of playbooks; empty: not found
-    bool mounts_volumes = true;              // the spawner is root
     forge::Supply* supply = nullptr;         // null: no repositories
     const SpacePolicies* policies = nullptr; // null: none are checked
     const forge::Setup* setup = nullptr;     // null: nothing is installed for repositories

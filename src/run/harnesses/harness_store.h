@@ -20,7 +20,7 @@ struct InstalledHarness {
     std::string source;
     int64_t bytes = 0;
     Time installed_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &InstalledHarness::name, "Harness: claude-code, codex, opencode, gemini, qwen, copilot."},
         Field{"version", &InstalledHarness::version, "Version of its npm package."},
         Field{"source", &InstalledHarness::source, "Source of the installation."},
@@ -33,10 +33,17 @@ struct InstalledHarness {
 struct NewestHarness {
     std::string version;
     Time checked_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version", &NewestHarness::version, "Newest version in the registry."},
         Field{"checked_at", &NewestHarness::checked_at, "Time of the check."},
     };
+};
+
+// Watches an installation. `cancelled` is called a few times a second.
+struct InstallWatch {
+    std::function<void(const std::string&)> note; // gets lines of progress
+    std::function<bool()> cancelled{};            // empty: it is never cancelled
+    bool is_cancelled() const { return cancelled && cancelled(); }
 };
 
 // A version as npm writes it.
@@ -44,9 +51,6 @@ bool is_harness_version(std::string_view text);
 
 // Where the programs lie inside a sandbox.
 constexpr std::string_view harness_mount = "/opt/harness";
-
-// The variables of the caller that npm gets: registry, proxy and authorities.
-std::vector<std::string> npm_environment(const std::string& home);
 
 class HarnessStore {
 public:
@@ -62,16 +66,15 @@ public:
     // Unpacks the packages with npm in a new folder, checks that the program starts, then publishes the folder. Code of
     // the packages (install scripts, the program itself) runs only in sandboxes of `provider`, without network; npm
     // runs none of it and gets no variable of this process beside `npm_variables`. `source`: empty for the registry
-    // that npm is set up for, else a .tgz file, or a folder of them for an air-gapped machine. `note` gets lines of
-    // progress.
+    // that npm is set up for, else a .tgz file, or a folder of them for an air-gapped machine. conflict when it was
+    // cancelled.
     Result<InstalledHarness> install(sandbox::Provider& provider, const std::string& name, const std::string& version,
-                                     const std::string& source, const Clock& clock,
-                                     const std::function<void(const std::string&)>& note) const;
+                                     const std::string& source, const Clock& clock, const InstallWatch& watch) const;
     Result<> remove(const std::string& name, const std::string& version) const;
 
     // Reads the newest version from the registry that npm is set up for, and remembers it for `newest`.
     Result<std::string> check_newest(const std::string& name, const Clock& clock) const;
-    // What the last check found; none before the first. The server itself never contacts a registry.
+    // What the last check found; none before the first.
     std::optional<NewestHarness> newest(std::string_view name) const;
 
 private:

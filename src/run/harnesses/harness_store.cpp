@@ -1,8 +1,9 @@
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
 
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/catalog.h"
+#include "run/harnesses/npm.h"
 #include "sandbox/image/tree.h"
 #include "json/json.h"
 
@@ -11,10 +12,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace hone::run {
@@ -34,52 +33,9 @@ namespace {
 constexpr std::string_view record_name = "/hone-harness.json";
 constexpr std::string_view newest_name = "/newest.json"; // beside the versions
 
-// Everything else of the environment, secrets of the server among it, stays here.
-constexpr const char* npm_variables[] = {"npm_config_registry",
-                                         "NPM_CONFIG_REGISTRY",
-                                         "npm_config_cafile",
-                                         "NPM_CONFIG_CAFILE",
-                                         "npm_config_proxy",
-                                         "HTTP_PROXY",
-                                         "HTTPS_PROXY",
-                                         "NO_PROXY",
-                                         "http_proxy",
-                                         "https_proxy",
-                                         "no_proxy",
-                                         "NODE_EXTRA_CA_CERTS",
-                                         "SSL_CERT_FILE",
-                                         "npm_config_userconfig",
-                                         "NPM_CONFIG_USERCONFIG",
-                                         "npm_config_https_proxy"};
-
 constexpr int64_t scripts_timeout_ms = 10 * 60 * 1000;
 constexpr int64_t watch_every_ms = 250;
 constexpr int64_t first_start_timeout_ms = 2 * 60 * 1000;
-
-// Runs npm to its end in `directory`; its output goes to `log`.
-Result<int> run_npm(const std::vector<std::string>& argv, const std::string& directory, const std::string& log) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    std::vector<char*> arguments, variables;
-    for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    const std::vector<std::string> environment = npm_environment(directory + "/.home");
-    for (const std::string& variable : environment) variables.push_back(const_cast<char*>(variable.c_str()));
-    variables.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), variables.data());
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed == ENOENT) return 127; // as in a shell
-    if (failed != 0) return system_error("start " + argv[0], failed);
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return system_error("wait for " + argv[0], errno);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 // Where a program of the PATH really lies; empty: nowhere.
 std::string find_in_path(std::string_view name) {
@@ -136,7 +92,8 @@ struct InsideOutcome {
 // Runs a program of the packages in a sandbox of its own: no network, nothing of the host but /usr and the folder.
 Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std::string& directory, bool writable,
                                          std::vector<sandbox::Mount> mounts, const std::vector<std::string>& argv,
-                                         int64_t timeout_ms, std::string_view variables = "") {
+                                         int64_t timeout_ms, const InstallWatch& watch,
+                                         std::string_view variables = "") {
     sandbox::SandboxSpec spec;
     mounts.push_back({directory, std::string(harness_mount), !writable});
     spec.mounts = std::move(mounts);
@@ -156,7 +113,13 @@ Result<InsideOutcome> run_inside_sandbox(sandbox::Provider& provider, const std:
     InsideOutcome outcome;
     std::string exceeded;
     for (int64_t offset = 0;;) {
-        const sandbox::Output output = TRY(box->output(0, offset, writable ? watch_every_ms : -1));
+        const bool watches = writable || watch.cancelled;
+        const sandbox::Output output = TRY(box->output(0, offset, watches ? watch_every_ms : -1));
+        if (!output.finished && watch.is_cancelled()) {
+            TRY(box->stop());
+            TRY(box->destroy());
+            return conflict("the installation was cancelled");
+        }
         if (limit && !output.finished) {
             const bool is_frozen = box->freeze().ok();
             exceeded = limit->exceeded();
@@ -257,7 +220,7 @@ Result<> give_tree(const std::string& directory, uid_t owner) {
 
 // Scripts of packages run as the worker's uid, in a sandbox that can write the folder of the packages and nothing else.
 Result<> run_install_scripts(sandbox::Provider& provider, const std::string& directory,
-                             const std::vector<std::string>& packages) {
+                             const std::vector<std::string>& packages, const InstallWatch& watch) {
     if (packages.empty()) return {};
     const std::string npm = find_in_path("npm");
     std::vector<std::string> argv{
@@ -267,7 +230,7 @@ Result<> run_install_scripts(sandbox::Provider& provider, const std::string& dir
     argv.push_back("--");
     argv.insert(argv.end(), packages.begin(), packages.end());
     TRY(give_tree(directory, 1000));
-    auto ran = run_inside_sandbox(provider, directory, true, node_mounts(npm), argv, scripts_timeout_ms);
+    auto ran = run_inside_sandbox(provider, directory, true, node_mounts(npm), argv, scripts_timeout_ms, watch);
     TRY(give_tree(directory, 0));
     if (!ran.ok()) return ran.error();
     if (!ran.value().good)
@@ -278,9 +241,9 @@ Result<> run_install_scripts(sandbox::Provider& provider, const std::string& dir
 
 // A program that would unpack itself into each worker's home does so here, once.
 Result<> unpack(sandbox::Provider& provider, const std::string& directory, const harness::Harness& harness,
-                const std::vector<std::string>& argv) {
+                const std::vector<std::string>& argv, const InstallWatch& watch) {
     TRY(give_tree(directory, 1000));
-    auto ran = run_inside_sandbox(provider, directory, true, {}, argv, scripts_timeout_ms, harness.unpack);
+    auto ran = run_inside_sandbox(provider, directory, true, {}, argv, scripts_timeout_ms, watch, harness.unpack);
     TRY(give_tree(directory, 0));
     if (!ran.ok()) return ran.error();
     if (!ran.value().good)
@@ -306,11 +269,18 @@ Result<std::string> package_version(const std::string& directory, std::string_vi
 }
 
 Result<> install_packages(const std::string& directory, const harness::Harness& harness, const std::string& version,
-                          const std::string& source) {
+                          const std::string& source, const InstallWatch& watch) {
     TRY(write_file(directory + "/package.json", "{\"private\": true}\n", 0644));
-    std::vector<std::string> argv{
-        "npm",        "install",          "--no-audit",          "--no-fund", "--loglevel=error",
-        "--omit=dev", "--ignore-scripts", "--no-update-notifier"};
+    std::vector<std::string> argv{"npm",
+                                  "install",
+                                  "--no-audit",
+                                  "--no-fund",
+                                  "--loglevel=error",
+                                  "--omit=dev",
+                                  "--ignore-scripts",
+                                  "--no-update-notifier",
+                                  "--fetch-retry-mintimeout=1000",
+                                  "--fetch-retry-maxtimeout=10000"};
     if (source.empty()) {
         argv.push_back(std::string(harness.package) + (version.empty() ? "" : "@" + version));
         // The machine's own may be too old, and sandboxes with another root have none.
@@ -330,32 +300,20 @@ Result<> install_packages(const std::string& directory, const harness::Harness& 
     }
     const std::string log = directory + "/npm.log";
     TRY(make_directories(directory + "/.home", 0700));
-    const int code = TRY(run_npm(argv, directory, log));
+    const int code = TRY(run_npm(argv, directory, log, watch));
     TRY(sandbox::remove_tree(directory + "/.home")); // npm's cache
     if (code == 127) return unavailable("npm is not installed, and is what installs harnesses: apt install npm");
-    if (code != 0) return unavailable(fmt::format("npm ended with {}:\n{}", code, end_of(log)));
-    return {};
+    if (code == 0) return {};
+    const std::string said = end_of(log);
+    if (source.empty() && names_network_failure(said))
+        return unavailable(fmt::format(
+            "the npm registry cannot be reached. Set npm_config_registry or HTTPS_PROXY in the environment of the "
+            "server, or copy the packages to it and run: hone harness install {} --from FOLDER --data-dir DIR\n{}",
+            harness.name, said));
+    return unavailable(fmt::format("npm ended with {}:\n{}", code, said));
 }
 
 } // namespace
-
-std::vector<std::string> npm_environment(const std::string& home) {
-    const char* path = std::getenv("PATH");
-    std::vector<std::string> environment{"PATH=" + std::string(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path),
-                                         "HOME=" + home, "LANG=C.UTF-8"};
-    bool has_settings = false;
-    for (const char* name : npm_variables)
-        if (const char* value = std::getenv(name)) {
-            environment.push_back(std::string(name) + "=" + value);
-            has_settings = has_settings || std::string_view(name).ends_with("serconfig") ||
-                           std::string_view(name).ends_with("USERCONFIG");
-        }
-    // A private registry and its key: npm reads them from there, packages never see the file.
-    const char* own_home = std::getenv("HOME");
-    if (!has_settings && own_home != nullptr && file_exists(std::string(own_home) + "/.npmrc"))
-        environment.push_back("npm_config_userconfig=" + std::string(own_home) + "/.npmrc");
-    return environment;
-}
 
 std::string HarnessStore::directory(const InstalledHarness& harness) const {
     return m_directory + "/" + harness.name + "/" + harness.version;
@@ -381,8 +339,9 @@ Result<InstalledHarness> HarnessStore::find(std::string_view name, std::string_v
     for (InstalledHarness& installed : TRY(list()))
         if (installed.name == name && (version.empty() || installed.version == version)) return std::move(installed);
     const std::string wanted = std::string(name) + (version.empty() ? "" : "@" + std::string(version));
-    return not_found(
-        fmt::format("the harness {0} is not installed on the server (run: hone harness install {0}); it was", wanted));
+    return not_found(fmt::format(
+        "the harness {0} is not installed on the server (run: hone harness install {0} --data-dir DIR); it was",
+        wanted));
 }
 
 Result<std::string> HarnessStore::check_newest(const std::string& name, const Clock& clock) const {
@@ -392,8 +351,9 @@ Result<std::string> HarnessStore::check_newest(const std::string& name, const Cl
     const std::string work = parent + "/.check-" + make_ulid(clock.now());
     TRY(make_directories(work + "/.home", 0700));
     const std::string log = work + "/npm.log";
-    const auto code = run_npm(
-        {"npm", "view", "--loglevel=error", "--no-update-notifier", std::string(known->package), "version"}, work, log);
+    const auto code =
+        run_npm({"npm", "view", "--loglevel=error", "--no-update-notifier", std::string(known->package), "version"},
+                work, log, {});
     const std::string printed(trim(end_of(log)));
     (void)sandbox::remove_tree(work);
     if (!code.ok()) return code.error();
@@ -414,8 +374,7 @@ std::optional<NewestHarness> HarnessStore::newest(std::string_view name) const {
 
 Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, const std::string& name,
                                                const std::string& version, const std::string& source,
-                                               const Clock& clock,
-                                               const std::function<void(const std::string&)>& note) const {
+                                               const Clock& clock, const InstallWatch& watch) const {
     const harness::Harness* known = harness::find(name);
     if (known == nullptr || known->package.empty()) {
         std::string names;
@@ -432,24 +391,25 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
         (void)sandbox::remove_tree(making);
         return error;
     };
-    note(fmt::format("installing {}", known->package));
-    if (auto done = install_packages(making, *known, version, source); !done.ok()) return undo(done.error());
+    watch.note(fmt::format("installing {}", known->package));
+    if (auto done = install_packages(making, *known, version, source, watch); !done.ok()) return undo(done.error());
     const auto scripts = packages_with_scripts(making);
     if (!scripts.ok()) return undo(scripts.error());
     if (!scripts.value().required.empty() || !scripts.value().optional.empty())
-        note("running the install scripts of its packages in a sandbox");
-    if (auto done = run_install_scripts(provider, making, scripts.value().required); !done.ok())
+        watch.note("running the install scripts of its packages in a sandbox");
+    if (auto done = run_install_scripts(provider, making, scripts.value().required, watch); !done.ok())
         return undo(done.error());
     // As npm does: an optional package that cannot be built is left out of use.
     for (const std::string& package : scripts.value().optional)
-        if (auto done = run_install_scripts(provider, making, {package}); !done.ok()) {
-            if (done.error().code == Code::too_large) return undo(done.error()); // what it wrote is still there
-            note(fmt::format("the optional package {} is not built: {}", package, done.error().message));
+        if (auto done = run_install_scripts(provider, making, {package}, watch); !done.ok()) {
+            // What it wrote is still there.
+            if (done.error().code == Code::too_large || watch.is_cancelled()) return undo(done.error());
+            watch.note(fmt::format("the optional package {} is not built: {}", package, done.error().message));
         }
     const std::string program = making + "/" + std::string(known->executable);
     if (!file_exists(program))
         return undo(corrupt(fmt::format("{} holds no program {}", known->package, known->executable)));
-    note("starting it once in a sandbox");
+    watch.note("starting it once in a sandbox");
     const std::string inside(harness_mount);
     std::vector<std::string> argv{inside + "/" + std::string(known->executable), "--version"};
     if (known->node != 0) {
@@ -459,12 +419,12 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
         argv.insert(argv.begin(), inside + "/" + harness::node_program());
     }
     if (!known->unpack.empty()) {
-        note("unpacking it in a sandbox");
-        if (auto done = unpack(provider, making, *known, argv); !done.ok()) return undo(done.error());
+        watch.note("unpacking it in a sandbox");
+        if (auto done = unpack(provider, making, *known, argv, watch); !done.ok()) return undo(done.error());
     }
     // All users may read it: the worker has another uid.
     open_for_reading(making);
-    const auto started = run_inside_sandbox(provider, making, false, {}, argv, first_start_timeout_ms);
+    const auto started = run_inside_sandbox(provider, making, false, {}, argv, first_start_timeout_ms, watch);
     if (!started.ok()) return undo(started.error());
     if (!started.value().good)
         return undo(unavailable(fmt::format("{} does not start: {}", name, started.value().output)));
@@ -488,7 +448,7 @@ Result<InstalledHarness> HarnessStore::install(sandbox::Provider& provider, cons
     if (auto done = sync_file_system(making); !done.ok()) return undo(done.error()); // what is listed is whole
     if (::rename(making.c_str(), place.c_str()) != 0) return undo(system_error("rename to " + place, errno));
     TRY(sync_directory(parent));
-    note(fmt::format("{} {} is ready", made.name, made.version));
+    watch.note(fmt::format("{} {} is ready", made.name, made.version));
     return made;
 }
 
