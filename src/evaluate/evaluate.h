@@ -9,6 +9,8 @@
 #include "evaluate/experiments/experiments.h"
 #include "evaluate/judges/agent_verdicts.h"
 #include "evaluate/judges/judge.h"
+#include "evaluate/pairs/pair_runner.h"
+#include "evaluate/pairs/pair_tasks.h"
 #include "evaluate/prompts/prompts.h"
 #include "evaluate/queues/queues.h"
 #include "evaluate/runner/experiment_runner.h"
@@ -30,11 +32,12 @@ struct EvaluateParts {
     AgentRuns* agents = nullptr;        // null: agents evaluate nothing
     RemoteAccess* remote = nullptr;     // null: no remote services are called
     notice::Notices* notices = nullptr; // null: there are none
+    ExampleFiles* files = nullptr;      // null: examples name no files
 };
 
 struct Evaluate {
     Evaluate(sql::Database& database, const Clock& clock, access::Access& access, const EvaluateParts& parts = {})
-        : datasets(database, clock, access),
+        : datasets(database, clock, access, parts.files),
           proposals(database, clock, access, datasets),
           experiments(database, clock, access, datasets),
           prompts(database, clock, access),
@@ -42,6 +45,7 @@ struct Evaluate {
           queues(database, clock, access, annotation_configs, datasets, parts.spans),
           calibrations(database, clock, access, parts.spans),
           tasks(database, clock, access, experiments, parts.sources),
+          pairs(database, clock, access, experiments, parts.sources),
           playground(clock, access, prompts, parts.sources),
           agent_verdicts(database, clock),
           judges({database, clock, access,
@@ -52,9 +56,10 @@ struct Evaluate {
                   parts.agents, parts.remote}),
           documents(access, parts.spans),
           eval_tasks(database, clock, access, parts.spans),
-          runner({clock, experiments, tasks, judges, parts.provider, parts.sources, parts.spans, parts.directory,
-                  parts.packages, parts.places}),
-          eval_runner({database, clock, access, judges, documents, parts.spans, parts.notices, parts.places}) {}
+          runner({clock, datasets, experiments, tasks, judges, parts.provider, parts.sources, parts.spans,
+                  parts.directory, parts.packages, parts.places}),
+          eval_runner({database, clock, access, judges, documents, parts.spans, parts.notices, parts.places}),
+          pair_runner(pairs, judges) {}
 
     Datasets datasets;
     Proposals proposals;
@@ -64,6 +69,7 @@ struct Evaluate {
     Queues queues;
     Calibrations calibrations;
     ExperimentTasks tasks;
+    PairTasks pairs;
     Playground playground;
     AgentVerdicts agent_verdicts;
     Judges judges;
@@ -71,6 +77,7 @@ struct Evaluate {
     EvalTasks eval_tasks;
     ExperimentRunner runner;    // its threads use what stands above
     EvalTaskRunner eval_runner; // as do these, and the runner
+    PairRunner pair_runner;
 };
 
 } // namespace hone::evaluate

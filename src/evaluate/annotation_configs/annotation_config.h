@@ -31,7 +31,7 @@ constexpr auto enum_names(ScoreDirection) {
 struct AnnotationLabel {
     std::string label;
     std::optional<double> score;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &AnnotationLabel::label, ""},
         Field{"score", &AnnotationLabel::score, "Number that stands for the label."},
     };

@@ -29,7 +29,7 @@ struct StartCalibration {
     json::Defaulted<int64_t> limit = int64_t{200};
     json::Defaulted<bool> canary = false;
     std::optional<int64_t> cost_limit_micro_usd;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &StartCalibration::project, "Id or name of the project whose targets people have labelled."},
         Field{"config", &StartCalibration::config, "Name of the human evals, such as that of an annotation config."},
         Field{"target", &StartCalibration::target, "span, trace or chat_session; trace if not given."},
@@ -52,7 +52,7 @@ struct StartCalibration {
 struct CalibrationVerdict {
     std::optional<std::string> label;
     std::optional<double> score;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &CalibrationVerdict::label, "Label."},
         Field{"score", &CalibrationVerdict::score, "Score."},
     };
@@ -71,7 +71,7 @@ struct CalibrationItem {
     int64_t cost_nano_usd = 0;
     int64_t duration_ms = 0;
     bool agrees = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target_id", &CalibrationItem::target_id, "Span id, trace id, or the chat session's name."},
         Field{"trace_id", &CalibrationItem::trace_id, "Its trace; empty for a chat session."},
         Field{"human", &CalibrationItem::human, "Label of people, by majority."},
@@ -94,7 +94,7 @@ struct KappaView {
     std::optional<double> kappa;
     std::optional<double> low;
     std::optional<double> high;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"count", &KappaView::count, "Targets with a verdict and a label."},
         Field{"agreement", &KappaView::agreement, "Share of equal labels."},
         Field{"kappa", &KappaView::kappa, "Cohen's kappa; null below 10 targets, and when one label is all there is."},
@@ -107,7 +107,7 @@ struct RateView {
     std::optional<double> rate;
     double low = 0;
     double high = 1;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"rate", &RateView::rate, "null: there is nothing to count."},
         Field{"low", &RateView::low, "Lower end of Wilson's 95 % interval."},
         Field{"high", &RateView::high, "Upper end."},
@@ -137,7 +137,7 @@ struct CalibrationResult {
     int64_t mean_cost_nano_usd = 0;
     int64_t mean_ms = 0;
     std::vector<std::string> warnings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"labels", &CalibrationResult::labels, "Labels, in the order of the matrix."},
         Field{"matrix", &CalibrationResult::matrix, "Rows: labels of people. Columns: labels of the evaluator."},
         Field{"all", &CalibrationResult::all, "Agreement on all targets."},
@@ -190,7 +190,7 @@ struct Calibration {
     Time created_at{};
     std::optional<Time> ended_at;
     std::string failing_label{}; // as requested; empty: the one with the lowest score
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Calibration::id, "Id."},
         Field{"space_id", &Calibration::space_id, "Id of the space."},
         Field{"evaluator_id", &Calibration::evaluator_id, "The evaluator."},

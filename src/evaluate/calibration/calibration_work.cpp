@@ -15,6 +15,11 @@ constexpr int64_t targets_at_once = 10;
 
 } // namespace
 
+Result<> Calibrations::end_leases() {
+    TRY(m_database.execute("UPDATE calibrations SET lease_until = 0 WHERE state = 'running' AND lease_until > 0"));
+    return {};
+}
+
 Result<Duration> Calibrations::step() {
     TRY(make_checks());
     const Time now = m_clock.now();

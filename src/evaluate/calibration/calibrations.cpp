@@ -189,6 +189,10 @@ Result<Calibration> Calibrations::start(const Caller& caller, const EvaluatorVer
     if (!caller.run.empty()) return forbidden("a worker cannot start a calibration");
     if (version.kind == EvaluatorKind::rule)
         return invalid("evaluator " + version.name + " is a rule: it is exact, and not calibrated");
+    if (version.is_pairwise())
+        return invalid("evaluator " + version.name +
+                       " compares two outputs: label its pairs with `hone experiment prefer`, and the comparison shows "
+                       "its agreement with people");
     if (version.kind == EvaluatorKind::llm || version.kind == EvaluatorKind::agent)
         TRY(caller.require(Permission::run_start, version.space_id)); // it spends money
     if (*wanted.repetitions < 1 || *wanted.repetitions > 5) return invalid("repetitions must be between 1 and 5");
@@ -299,27 +303,28 @@ Result<CorrectedRateView> Calibrations::corrected_rate(const Caller& caller, con
     request.target = by.target;
     request.names = {by.name};
     request.limit = 1000;
-    int64_t count = 0, passes = 0;
+    WeighedPasses passes;
     for (size_t read = 0; read < most_counted;) {
         const auto page = TRY(m_spans->evals.list(request));
         for (const telemetry::Eval& eval : page.evals) {
             if (eval.kind == telemetry::EvalKind::human || !eval.score || eval.created_ns < to_ns(from)) continue;
-            ++count;
-            passes += *eval.score >= 0.5;
+            // Another version may agree with people more or less often. 0: sent by a client.
+            if (eval.evaluator_version != 0 && eval.evaluator_version != by.number) continue;
+            passes.add(*eval.score >= 0.5, eval.inclusion);
         }
         read += page.evals.size();
         if (page.next_cursor.empty()) break;
         request.cursor = page.next_cursor;
     }
-    if (count == 0) return not_found("an eval of this evaluator with a score in this time");
+    if (passes.count() == 0) return not_found("an eval of the calibrated version with a score in this time");
     const LabelledCounts labels{by.result.both_pass, by.result.only_evaluator_passes, by.result.only_people_pass,
                                 by.result.both_fail};
     CorrectedRateView view;
     view.calibration_id = by.id.text();
-    view.evals = count;
-    view.rate = static_cast<double>(passes) / static_cast<double>(count);
+    view.evals = passes.count();
+    view.rate = passes.rate();
     view.labels = labels.count();
-    const auto corrected = evaluate::corrected_rate(view.rate, count, labels, true);
+    const auto corrected = evaluate::corrected_rate(view.rate, passes.effective_count(), labels, true);
     if (!corrected) return not_found("a label of people that the calibration could use");
     view.corrected = std::clamp(corrected->rate, 0.0, 1.0);
     view.low = corrected->interval.low;

@@ -55,10 +55,12 @@ struct CorrectedRateView {
     double high = 1;
     double people_rate = 0;
     int64_t labels = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"calibration_id", &CorrectedRateView::calibration_id, "Calibration whose labels correct it."},
-        Field{"evals", &CorrectedRateView::evals, "Evals of the evaluator in this time, at most the newest 10000."},
-        Field{"rate", &CorrectedRateView::rate, "Share that passes by the evaluator: a score of 0.5 or more."},
+        Field{"evals", &CorrectedRateView::evals,
+              "Evals of the calibrated version in this time, at most the newest 10000."},
+        Field{"rate", &CorrectedRateView::rate,
+              "Share that passes by the evaluator: a score of 0.5 or more, weighted by inclusion."},
         Field{"corrected", &CorrectedRateView::corrected, "The same, corrected by labels of people (PPI++)."},
         Field{"low", &CorrectedRateView::low, "Lower end of its 95 % interval."},
         Field{"high", &CorrectedRateView::high, "Upper end."},
@@ -98,6 +100,8 @@ public:
     Result<CorrectedRateView> corrected_rate(const access::Caller& caller, const access::SpaceId& space,
                                              const EvaluatorId& evaluator, const std::string& project, Time from) const;
 
+    // All leases end. For a server that has the database alone: those of a server that was killed would last.
+    Result<> end_leases();
     // Evaluates some targets of one calibration, or makes the weekly checks that are due; how long to wait.
     Result<Duration> step();
     // The checks that are due, or whose evaluator has a newer version or another model. Returns how many it made.

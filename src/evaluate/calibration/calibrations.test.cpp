@@ -284,6 +284,22 @@ TEST_CASE("a server that dies in the middle loses only the targets that it worke
     });
 }
 
+TEST_CASE("a server that has the database alone continues a calibration without waiting for the lease") {
+    access::testing::for_each_world([](World& world) {
+        CanaryDesk desk(world);
+        world.clock.advance(Calibrations::check_period + std::chrono::seconds(1));
+        must(desk.calibrations.step());
+        must(world.database.execute("UPDATE calibrations SET lease_until = ? WHERE state = 'running'",
+                                    world.clock.now() + Calibrations::lease));
+        desk.work();
+        CHECK(desk.applied == 10);
+        must(desk.calibrations.end_leases());
+        desk.work();
+        CHECK(desk.applied == 50);
+        CHECK(desk.all().front().state == CalibrationState::done);
+    });
+}
+
 TEST_CASE("a limit that is used up ends the calibration with the reason") {
     access::testing::for_each_world([](World& world) {
         CanaryDesk desk(world);

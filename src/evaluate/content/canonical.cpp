@@ -60,6 +60,21 @@ json::Value span_part(const std::string& text, std::string_view name) {
     return json::Object{{name, text}};
 }
 
+bool holds_conversation(const json::Value& input) {
+    if (input.is_array()) {
+        for (const json::Value& message : input.get_array()) {
+            const json::Value* role = message.is_object() ? message.get_object().if_contains("role") : nullptr;
+            const std::string_view name =
+                role != nullptr && role->is_string() ? std::string_view(role->get_string()) : "";
+            if (name == "assistant" || name == "ai" || name == "model") return true;
+        }
+    } else if (input.is_object()) {
+        for (const auto& field : input.get_object())
+            if (field.value().is_array() && holds_conversation(field.value())) return true;
+    }
+    return false;
+}
+
 int64_t remove_credentials(json::Value& value) {
     int64_t changed = 0;
     if (value.is_string()) {

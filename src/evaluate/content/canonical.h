@@ -18,6 +18,9 @@ std::string content_hash(const json::Value& input, const json::Value& output, co
 // A text of a span as an object: a JSON object as it is, {name: …} for everything else, {} for nothing.
 json::Value span_part(const std::string& text, std::string_view name);
 
+// Whether a list of messages in it has one of the application: the conversation before the last turn is in the input.
+bool holds_conversation(const json::Value& input);
+
 // Replaces API keys, tokens and other credentials in texts by "[redacted]". Returns how many texts were changed.
 int64_t remove_credentials(json::Value& value);
 

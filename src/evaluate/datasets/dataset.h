@@ -93,8 +93,10 @@ struct NewExample {
     json::Value metadata = json::Object{};
     // Id of an example of the dataset, or the sender's own id.
     std::optional<std::string> example_id{};
+    bool has_assigned_id = false; // by a server that exported it: of no meaning to another dataset
     std::vector<std::string> splits{};
     std::optional<ExampleSource> source{};
+    bool names_files = true; // false: what it has was sent by an application, and "$file" in it is data
 };
 
 enum class UploadAction { create, append, update };
@@ -120,6 +122,7 @@ struct Uploaded {
     DatasetVersionId version;
     int64_t created = 0, updated = 0, deleted = 0;
     int64_t redacted = 0; // texts from which a credential was removed
+    bool is_new = false;  // the dataset was made
 };
 
 struct DatasetChange {
@@ -170,7 +173,7 @@ struct ExampleDifference {
     std::string change; // added, removed, changed
     std::optional<json::Value> before;
     std::optional<json::Value> after;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExampleDifference::id, "Id of the example."},
         Field{"external_id", &ExampleDifference::external_id, "Id given by the sender."},
         Field{"change", &ExampleDifference::change, "added, removed or changed."},

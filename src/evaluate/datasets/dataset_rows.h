@@ -19,7 +19,7 @@ inline constexpr auto stored_metadata =
     sql::Converted{[](auto& record, const sql::Row& row, size_t at) { record.metadata = stored_json(row.text(at)); },
                    [](const auto& record) { return json::print(record.metadata); }};
 
-inline constexpr std::tuple dataset_columns{
+inline constexpr Pack dataset_columns{
     sql::Column{"id", &Dataset::id},
     sql::Column{"space_id", &Dataset::space_id},
     sql::Column{"name", &Dataset::name},
@@ -31,7 +31,7 @@ inline constexpr std::tuple dataset_columns{
     sql::Column{"created_at", &Dataset::created_at},
     sql::Column{"updated_at", &Dataset::updated_at},
 };
-inline constexpr std::tuple version_columns{
+inline constexpr Pack version_columns{
     sql::Column{"id", &DatasetVersion::id},
     sql::Column{"dataset_id", &DatasetVersion::dataset_id},
     sql::Column{"number", &DatasetVersion::number},

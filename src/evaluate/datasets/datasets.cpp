@@ -96,6 +96,22 @@ Result<Dataset> Datasets::dataset(const Caller& caller, const DatasetId& id, Per
     return allowed_dataset(caller, dataset_of(rows.front()), permission, id.text());
 }
 
+Result<DocumentFiles> Datasets::read_files(const DatasetId& id, const std::vector<std::string>& files) const {
+    DocumentFiles found;
+    if (files.empty() || m_files == nullptr) return found;
+    const Dataset of = TRY(dataset(Caller::system(), id, Permission::dataset_read));
+    for (const std::string& file : files) {
+        // A name that was not checked when an example was stored is data, such as in the output of an application.
+        if (TRY(m_database.query("SELECT 1 FROM dataset_files WHERE artifact_id = ? AND dataset_id = ?", file, id))
+                .empty())
+            continue;
+        ExampleFile about = TRY(m_files->find(Caller::system(), of.space_id, file));
+        std::string content = TRY(m_files->content(of.space_id, file));
+        found.emplace(file, GivenFile{std::move(about), std::move(content)});
+    }
+    return found;
+}
+
 Result<std::map<std::string, std::vector<std::string>>> Datasets::source_traces() const {
     std::map<std::string, std::vector<std::string>> traces;
     for (const auto& row :

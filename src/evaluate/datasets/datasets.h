@@ -5,6 +5,7 @@
 
 #include "access/access.h"
 #include "access/page.h"
+#include "evaluate/content/files.h"
 #include "evaluate/datasets/dataset.h"
 
 #include <map>
@@ -25,10 +26,12 @@ class ExampleImport;
 
 class Datasets {
 public:
-    Datasets(sql::Database& database, const Clock& clock, access::Access& access)
+    // `files`: null where examples cannot name files.
+    Datasets(sql::Database& database, const Clock& clock, access::Access& access, ExampleFiles* files = nullptr)
         : m_database(database),
           m_clock(clock),
-          m_access(access) {}
+          m_access(access),
+          m_files(files) {}
 
     // Newest first. `name`: only the one with exactly this name. `limit` of the page up to 1000.
     Result<access::Page<Dataset>> list(const access::Caller& caller, const access::SpaceId& space,
@@ -65,6 +68,10 @@ public:
                                           int64_t limit) const;
     // Adds the names of splits to examples.
     Result<> add_split_names(const access::Caller& caller, const DatasetId& id, std::vector<Example>& examples) const;
+
+    // The artifacts of these ids that examples of the dataset name, with their contents; others are left out.
+    // not_found: one is gone.
+    Result<DocumentFiles> read_files(const DatasetId& id, const std::vector<std::string>& files) const;
 
     // By project: the traces that examples came from, of any version. For retention, which keeps them.
     Result<std::map<std::string, std::vector<std::string>>> source_traces() const;
@@ -107,6 +114,7 @@ private:
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;
+    ExampleFiles* const m_files;
 };
 
 } // namespace hone::evaluate

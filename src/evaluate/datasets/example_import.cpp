@@ -16,7 +16,6 @@ namespace {
 constexpr size_t examples_at_once = 1000;
 // A revision with this version is not part of any: it is being imported.
 constexpr int64_t not_yet = INT64_MAX;
-constexpr Duration abandoned_after = std::chrono::hours(24);
 
 int64_t new_marker() {
     const std::string random = crypto::random_bytes(8);
@@ -34,21 +33,25 @@ Result<std::unique_ptr<ExampleImport>> Datasets::begin_import(const Caller& call
     empty.action = action == UploadAction::create ? UploadAction::create : UploadAction::append;
     empty.name = name;
     empty.source = VersionSource::import;
-    const DatasetId id = TRY(upload(caller, space, std::move(empty))).dataset;
-    std::unique_ptr<ExampleImport> import(new ExampleImport(m_database, m_clock, m_access, caller));
+    const Uploaded begun = TRY(upload(caller, space, std::move(empty)));
+    const DatasetId id = begun.dataset;
+    std::unique_ptr<ExampleImport> import(new ExampleImport(m_database, m_clock, m_access, caller, m_files));
     import->m_dataset = TRY(dataset(caller, id, Permission::dataset_write));
     import->m_action = action;
+    import->m_is_new = begun.is_new;
     import->m_done.dataset = id;
     import->m_schema = TRY(stored_schema(m_database, space, import->m_dataset.name));
     TRY(import->load());
     return import;
 }
 
-ExampleImport::ExampleImport(sql::Database& database, const Clock& clock, access::Access& access, Caller caller)
+ExampleImport::ExampleImport(sql::Database& database, const Clock& clock, access::Access& access, Caller caller,
+                             ExampleFiles* files)
     : m_database(database),
       m_clock(clock),
       m_access(access),
       m_caller(std::move(caller)),
+      m_source_files(files),
       m_marker(new_marker()) {}
 
 ExampleImport::~ExampleImport() {
@@ -65,13 +68,7 @@ ExampleImport::Hash ExampleImport::short_hash(const std::string& hash) {
 }
 
 Result<> ExampleImport::load() {
-    const Time stale = m_clock.now() - abandoned_after;
-    TRY(m_database.execute("DELETE FROM dataset_revisions WHERE dataset_id = ? AND replaced < 0 AND created_at < ?",
-                           m_dataset.id, stale));
-    TRY(m_database.execute(
-        "DELETE FROM dataset_examples WHERE dataset_id = ? AND created_at < ? AND NOT EXISTS (SELECT "
-        "1 FROM dataset_revisions r WHERE r.example_id = dataset_examples.id)",
-        m_dataset.id, stale));
+    TRY(m_database.write([&](sql::Transaction& transaction) { return remove_unpublished(transaction, m_dataset.id); }));
     for (int64_t after = -1;;) {
         const auto rows = TRY(m_database.query(
             "SELECT e.id, e.external_id, e.position, r.content_hash, r.kind FROM dataset_revisions r JOIN "
@@ -79,6 +76,7 @@ Result<> ExampleImport::load() {
             "ORDER BY r.position LIMIT 10000",
             m_dataset.id, never_replaced, after));
         for (const auto& row : rows) {
+            m_by_id.emplace(row.text(0), m_known.size());
             if (!row.is_null(1)) m_by_external.emplace(row.text(1), m_known.size());
             m_known.push_back(
                 {row.id<ExampleTag>(0), row.integer(2), short_hash(row.text(3)), row.text(4) == "delete"});
@@ -115,12 +113,11 @@ Result<ExampleImport::Known*> ExampleImport::match(const NewExample& example, co
     }
     Known* known = nullptr;
     if (parse_id<ExampleTag>(*example.example_id).ok()) {
-        const auto found = std::find_if(m_known.begin(), m_known.end(),
-                                        [&](const Known& one) { return one.id.text() == *example.example_id; });
-        if (found == m_known.end())
+        const auto found = m_by_id.find(*example.example_id);
+        if (found == m_by_id.end())
             return invalid(
                 fmt::format("example {}: {} is not an example of this dataset", m_number, *example.example_id));
-        known = &*found;
+        known = &m_known[found->second];
     } else if (const auto found = m_by_external.find(*example.example_id); found != m_by_external.end()) {
         known = &m_known[found->second];
     }
@@ -131,7 +128,12 @@ Result<ExampleImport::Known*> ExampleImport::match(const NewExample& example, co
 
 Result<> ExampleImport::add(NewExample example) {
     ++m_number;
+    if (example.has_assigned_id && !m_by_id.contains(*example.example_id)) example.example_id.reset();
     Prepared ready = TRY(prepare(example, m_number, m_done.redacted, m_schema));
+    if (!ready.files.empty()) {
+        if (!m_files) m_files.emplace(m_source_files, m_caller, m_dataset.space_id);
+        TRY(m_files->add(ready, m_number));
+    }
     Known* known = TRY(match(example, ready.hash));
     Waiting waiting;
     if (known != nullptr) {
@@ -224,6 +226,30 @@ Result<> ExampleImport::add_deletions() {
     return flush();
 }
 
+// In steps: a statement of SQLite needs memory for all that it changes.
+Result<> ExampleImport::show_pending(sql::Transaction& transaction, int64_t version) {
+    constexpr int64_t positions_at_once = 10'000;
+    int64_t shown = 0;
+    const auto range = TRY(transaction.query("SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), -1) FROM "
+                                             "dataset_revisions WHERE dataset_id = ? AND replaced = ?",
+                                             m_dataset.id, m_marker));
+    for (int64_t from = range.front().integer(0); from <= range.front().integer(1); from += positions_at_once) {
+        const int64_t to = from + positions_at_once;
+        if (!m_known.empty())
+            TRY(transaction.execute(
+                "UPDATE dataset_revisions SET replaced = ? WHERE dataset_id = ? AND replaced = ? AND position >= ? AND "
+                "position < ? AND example_id IN (SELECT n.example_id FROM dataset_revisions n WHERE n.dataset_id = ? "
+                "AND n.replaced = ? AND n.position >= ? AND n.position < ?)",
+                version, m_dataset.id, never_replaced, from, to, m_dataset.id, m_marker, from, to));
+        shown += TRY(transaction.execute("UPDATE dataset_revisions SET version = ?, replaced = ? WHERE dataset_id = ? "
+                                         "AND replaced = ? AND version = ? AND position >= ? AND position < ?",
+                                         version, never_replaced, m_dataset.id, m_marker, not_yet, from, to));
+    }
+    if (shown != m_done.created + m_done.updated + m_done.deleted)
+        return conflict("another import of this dataset began meanwhile; import the file again");
+    return {};
+}
+
 Result<> ExampleImport::publish(sql::Transaction& transaction) {
     const Time now = m_clock.now();
     const auto rows = TRY(transaction.query("SELECT version, example_count FROM datasets WHERE id = ?", m_dataset.id));
@@ -232,15 +258,8 @@ Result<> ExampleImport::publish(sql::Transaction& transaction) {
         return conflict("the dataset was changed while the file was imported; import it again");
     const int64_t version = m_dataset.version + 1;
     const int64_t count = rows.front().integer(1) + m_done.created - m_done.deleted;
-    if (m_done.updated + m_done.deleted > 0 || !m_known.empty())
-        TRY(transaction.execute(
-            "UPDATE dataset_revisions SET replaced = ? WHERE dataset_id = ? AND replaced = ? AND example_id IN (SELECT "
-            "n.example_id FROM dataset_revisions n WHERE n.dataset_id = ? AND n.replaced = ?)",
-            version, m_dataset.id, never_replaced, m_dataset.id, m_marker));
-    TRY(transaction.execute(
-        "UPDATE dataset_revisions SET version = ?, replaced = ? WHERE dataset_id = ? AND replaced = "
-        "? AND version = ?",
-        version, never_replaced, m_dataset.id, m_marker, not_yet));
+    TRY(show_pending(transaction, version));
+    if (m_files) TRY(m_files->store(transaction, m_dataset.id));
     m_done.version = make_id<DatasetVersionTag>(m_clock);
     TRY(transaction.execute(
         "INSERT INTO dataset_versions (id, dataset_id, number, note, source, created, patched, deleted, example_count, "
@@ -275,14 +294,18 @@ Result<Uploaded> ExampleImport::finish() {
     return m_done;
 }
 
+// A dataset that was made for this import goes with it, unless an experiment uses it already.
 Result<> ExampleImport::remove_pending() {
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        TRY(transaction.execute("DELETE FROM dataset_revisions WHERE dataset_id = ? AND replaced = ?", m_dataset.id,
-                                m_marker));
-        TRY(transaction.execute("DELETE FROM dataset_examples WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM "
-                                "dataset_revisions r WHERE r.example_id = dataset_examples.id)",
-                                m_dataset.id));
-        return {};
+        TRY(remove_unpublished(transaction, m_dataset.id));
+        if (!m_is_new ||
+            TRY(transaction.execute("DELETE FROM datasets WHERE id = ? AND version = ? AND NOT EXISTS (SELECT 1 FROM "
+                                    "experiments e WHERE e.dataset_id = datasets.id)",
+                                    m_dataset.id, m_dataset.version)) == 0)
+            return {};
+        return m_access.audit.record(
+            transaction, m_caller,
+            {"dataset_delete", m_dataset.space_id, m_dataset.id.text(), {{"name", m_dataset.name}, {"examples", 0}}});
     });
 }
 

@@ -8,6 +8,7 @@
 #include "evaluate/datasets/example_schema.h"
 
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -19,6 +20,7 @@ constexpr size_t rows_at_once = 50;
 struct Prepared {
     std::string input, output, metadata; // JSON
     std::string hash;
+    std::vector<std::string> files; // artifacts that it names
 };
 
 // The schema of a dataset; nothing when it has none.
@@ -42,12 +44,64 @@ inline Result<Prepared> prepare(NewExample& example, size_t number, int64_t& red
         if (const auto fits = schema->check(example); !fits.ok()) return wrong(fits.error().message);
     for (json::Value* part : {&example.input, &example.output, &example.metadata})
         redacted += remove_credentials(*part);
-    Prepared ready{json::print(example.input), json::print(example.output), json::print(example.metadata),
-                   content_hash(example.input, example.output, example.metadata)};
+    Prepared ready{json::print(example.input),
+                   json::print(example.output),
+                   json::print(example.metadata),
+                   content_hash(example.input, example.output, example.metadata),
+                   {}};
+    if (example.names_files) {
+        auto files = files_in(json::Array{example.input, example.output});
+        if (!files.ok()) return wrong(files.error().message);
+        ready.files = std::move(files).value();
+        if (ready.files.size() > most_files) return wrong(fmt::format("it names more than {} files", most_files));
+    }
     if (ready.input.size() + ready.output.size() + ready.metadata.size() > largest_example)
         return wrong(fmt::format("it has more than {} MiB of JSON", largest_example >> 20));
     return ready;
 }
+
+// The files that the examples of one upload name.
+class NamedFiles {
+public:
+    NamedFiles(ExampleFiles* files, const access::Caller& caller, access::SpaceId space)
+        : m_files(files),
+          m_caller(caller),
+          m_space(std::move(space)) {}
+    // Whether the caller may read what an example names.
+    Result<> add(const Prepared& example, size_t number) {
+        for (const std::string& id : example.files) {
+            if (m_ids.contains(id)) continue;
+            if (m_files == nullptr) return unavailable("this server has no artifacts that an example could name");
+            const auto found = m_files->find(m_caller, m_space, id);
+            if (!found.ok() && found.error().code != Code::not_found && found.error().code != Code::forbidden)
+                return found.error();
+            if (!found.ok()) return invalid(gone(number, id));
+            m_ids.emplace(id, number);
+        }
+        return {};
+    }
+    // Within the transaction that stores the examples: from now on the artifacts are kept.
+    Result<> store(sql::Transaction& transaction, const DatasetId& dataset) const {
+        for (const auto& [id, number] : m_ids) {
+            if (TRY(transaction.query("SELECT 1 FROM artifacts WHERE id = ?", id)).empty())
+                return invalid(gone(number, id));
+            TRY(transaction.execute("INSERT INTO dataset_files (dataset_id, artifact_id) VALUES (?, ?) ON CONFLICT "
+                                    "(artifact_id, dataset_id) DO NOTHING",
+                                    dataset, id));
+        }
+        return {};
+    }
+
+private:
+    static std::string gone(size_t number, const std::string& id) {
+        return fmt::format("example {}: the file {} is not in this space, or you cannot read it", number, id);
+    }
+
+    ExampleFiles* const m_files;
+    const access::Caller& m_caller;
+    const access::SpaceId m_space;
+    std::map<std::string, size_t> m_ids; // with the first example that names it
+};
 
 // Inserts rows in groups: one statement each.
 class RowGroups {
@@ -84,6 +138,17 @@ private:
     std::vector<sql::Value> m_values;
     int64_t m_inserted = 0;
 };
+
+// Takes away what an import of the dataset stored and has not published: it ended with its server, or it will fail when
+// it is published.
+inline Result<> remove_unpublished(sql::Transaction& transaction, const DatasetId& dataset) {
+    if (TRY(transaction.execute("DELETE FROM dataset_revisions WHERE dataset_id = ? AND replaced < 0", dataset)) == 0)
+        return {};
+    TRY(transaction.execute("DELETE FROM dataset_examples WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM "
+                            "dataset_revisions r WHERE r.example_id = dataset_examples.id)",
+                            dataset));
+    return {};
+}
 
 // The ids of splits by name; those that are missing are made.
 inline Result<std::unordered_map<std::string, SplitId>> make_splits(sql::Transaction& transaction, const Clock& clock,

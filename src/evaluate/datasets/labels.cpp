@@ -8,7 +8,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::tuple label_columns{
+constexpr Pack label_columns{
     sql::Column{"id", &DatasetLabel::id},       sql::Column{"space_id", &DatasetLabel::space_id},
     sql::Column{"name", &DatasetLabel::name},   sql::Column{"description", &DatasetLabel::description},
     sql::Column{"color", &DatasetLabel::color},

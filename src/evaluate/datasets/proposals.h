@@ -32,7 +32,7 @@ struct Proposal {
     Time created_at{};
     std::optional<std::string> decided_by;
     std::optional<Time> decided_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Proposal::id, "Id of the proposal; the example gets it as its external id."},
         Field{"input", &Proposal::input, "An object."},
         Field{"output", &Proposal::output, "Reference output, an object."},
@@ -57,7 +57,7 @@ struct NewProposal {
     json::Defaulted<std::string> reason;
     std::optional<std::string> trace_id;
     std::optional<std::string> span_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"input", &NewProposal::input, "Input of the example, an object."},
         Field{"output", &NewProposal::output, "Reference output, an object."},
         Field{"metadata", &NewProposal::metadata, "An object."},
@@ -71,7 +71,7 @@ struct Proposed {
     int64_t added = 0;
     int64_t known = 0;
     int64_t redacted = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"added", &Proposed::added, "Proposals that wait for a person now."},
         Field{"known", &Proposed::known, "Left out: the dataset has or had a proposal with this content."},
         Field{"redacted", &Proposed::redacted, "Texts from which a credential was removed."},

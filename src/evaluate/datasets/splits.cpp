@@ -11,7 +11,7 @@ using access::Caller, access::Permission;
 
 namespace {
 
-constexpr std::tuple split_columns{
+constexpr Pack split_columns{
     sql::Column{"id", &Split::id},
     sql::Column{"dataset_id", &Split::dataset_id},
     sql::Column{"name", &Split::name},

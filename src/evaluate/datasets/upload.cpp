@@ -154,8 +154,11 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
     std::vector<Prepared> ready;
     ready.reserve(upload.examples.size());
     const auto schema = TRY(stored_schema(m_database, space, upload.name));
-    for (NewExample& example : upload.examples)
+    NamedFiles files(m_files, caller, space);
+    for (NewExample& example : upload.examples) {
         ready.push_back(TRY(prepare(example, ready.size() + 1, done.redacted, schema)));
+        TRY(files.add(ready.back(), ready.size()));
+    }
     const Time now = m_clock.now();
     const DatasetId new_id = make_id<DatasetTag>(m_clock);
     const DatasetVersionId new_version = make_id<DatasetVersionTag>(m_clock);
@@ -177,6 +180,7 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
             upload.name));
         if (rows.empty()) return busy("the dataset is being changed by another request; try again");
         done.dataset = rows.front().id<DatasetTag>(0);
+        done.is_new = inserted > 0;
         const int64_t old_version = rows.front().integer(1);
         int64_t position = rows.front().integer(3);
         std::unordered_map<std::string, size_t> by_external;
@@ -189,6 +193,8 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
         done.updated = plan.patched;
         done.deleted = plan.deleted;
 
+        // Ids of examples are unique, also of those that an import left.
+        if (plan.created > 0 && old_version > 0) TRY(remove_unpublished(transaction, done.dataset));
         const int64_t version = old_version + 1;
         std::vector<std::string> ids; // of the incoming examples
         std::vector<std::string> replaced;
@@ -256,6 +262,7 @@ Result<Uploaded> Datasets::upload(const Caller& caller, const SpaceId& space, Up
                 "SELECT id FROM dataset_versions WHERE dataset_id = ? AND number = ?", done.dataset, old_version));
             done.version = newest.front().id<DatasetVersionTag>(0);
         }
+        TRY(files.store(transaction, done.dataset));
         if (upload.replaces_splits) TRY(set_splits(transaction, m_clock, done.dataset, upload, ids, plan));
         if (upload.description && inserted == 0)
             TRY(transaction.execute("UPDATE datasets SET description = ? WHERE id = ?", *upload.description,

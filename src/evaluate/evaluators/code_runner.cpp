@@ -19,6 +19,7 @@ constexpr int64_t largest_batch_output = int64_t{64} << 20;
 constexpr size_t largest_document = 5 << 20;
 constexpr size_t kept_stderr = 4096;
 constexpr int most_restarts = 20;
+constexpr std::string_view files_folder = "/evaluator/files";
 
 // stdout is the channel of results, so what the code prints goes to stderr.
 constexpr std::string_view python_runner = R"py(import importlib.util, json, os, sys
@@ -140,6 +141,7 @@ std::string end_of(const sandbox::CommandResult& ended, const std::string& said)
 
 struct CodeRunner::Batch {
     const CodeDefinition& code;
+    const std::string& name; // of the evaluator
     const std::vector<json::Value>& documents;
     const std::function<bool()>& stopped;
     std::string folder;
@@ -149,7 +151,7 @@ struct CodeRunner::Batch {
 
     bool is_stopped() const { return stopped && stopped(); }
     void take(size_t at, const json::Value& result, int64_t duration_ms) {
-        auto verdict = verdict_of(*code.output, result);
+        auto verdict = verdict_of(*code.output, result, name);
         if (verdict.ok())
             judged[at].verdict = std::move(verdict).value();
         else
@@ -300,7 +302,8 @@ Result<> CodeRunner::run_commands(Batch& batch) const {
 
 Result<std::vector<CodeResult>> CodeRunner::run_code(const EvaluatorVersion& version,
                                                      const std::vector<json::Value>& documents,
-                                                     const std::function<bool()>& stopped) const {
+                                                     const std::function<bool()>& stopped,
+                                                     const DocumentFiles& files) const {
     if (!version.code) return invalid("the evaluator has no code");
     const CodeDefinition& code = *version.code;
     TRY(check(code));
@@ -325,10 +328,13 @@ Result<std::vector<CodeResult>> CodeRunner::run_code(const EvaluatorVersion& ver
             all[at].error = "the document has more than 5 MiB";
             continue;
         }
+        if (!files.empty()) add_file_paths(arguments.value(), files, std::string(files_folder));
         given.push_back(std::move(arguments).value());
         places.push_back(at);
     }
-    Batch batch{code, given, stopped, folder.path, layer.value(), std::vector<CodeResult>(given.size())};
+    Batch batch{code, version.name, given, stopped, folder.path, layer.value(), std::vector<CodeResult>(given.size())};
+    if (!files.empty()) TRY(make_readable_directory(folder.path + "/files"));
+    for (const auto& [id, file] : files) TRY(write_short_lived(folder.path + "/files/" + id, file.content));
     switch (code.language) {
     case CodeLanguage::python:
         TRY(write_short_lived(folder.path + "/source.py", code.source));

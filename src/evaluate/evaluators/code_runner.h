@@ -4,6 +4,7 @@
 // Thread-safe; blocks.
 #pragma once
 
+#include "evaluate/content/files.h"
 #include "evaluate/evaluators/code_layers.h"
 #include "sandbox/provider/provider.h"
 
@@ -25,10 +26,11 @@ public:
           m_layers(layers),
           m_directory(std::move(directory)) {}
 
-    // One result per document, in their order. `stopped`: true ends the batch with `conflict`. An error otherwise is
-    // about the machine (no sandbox), not about the code.
+    // One result per document, in their order. Where a document names one of `files`, it also has its path. `stopped`:
+    // true ends the batch with `conflict`. An error otherwise is about the machine (no sandbox), not about the code.
     Result<std::vector<CodeResult>> run_code(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
-                                             const std::function<bool()>& stopped = {}) const;
+                                             const std::function<bool()>& stopped = {},
+                                             const DocumentFiles& files = {}) const;
 
 private:
     struct Batch;

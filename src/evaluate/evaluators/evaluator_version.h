@@ -40,7 +40,7 @@ constexpr auto enum_names(OutputType) {
 struct OutputValue {
     std::string label;
     std::optional<double> score;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &OutputValue::label, "A label that the evaluator can return."},
         Field{"score", &OutputValue::score, "Score of this label; null: none."},
     };
@@ -52,7 +52,7 @@ struct OutputConfig {
     json::Defaulted<std::vector<OutputValue>> values;
     std::optional<double> minimum;
     std::optional<double> maximum;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"type", &OutputConfig::type, "boolean, categorical, numeric or text."},
         Field{"values", &OutputConfig::values, "Of categorical: the labels with their scores."},
         Field{"minimum", &OutputConfig::minimum, "Of numeric: the smallest score."},
@@ -63,7 +63,7 @@ struct OutputConfig {
 struct MappedArgument {
     std::optional<std::string> path;
     std::optional<json::Value> literal;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &MappedArgument::path, "Place in the document, such as output.text or output.items[0].name."},
         Field{"literal", &MappedArgument::literal, "A fixed value instead of a path."},
     };
@@ -75,7 +75,7 @@ struct CodeDependencies {
     json::Defaulted<std::vector<std::string>> npm;
     json::Defaulted<std::string> setup;
     bool is_empty() const { return pip.value.empty() && npm.value.empty() && setup.value.empty(); }
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"pip", &CodeDependencies::pip,
               "Of Python: packages, such as numpy==2.1.0, from the folder evaluator_packages_dir of the server."},
         Field{"npm", &CodeDependencies::npm,
@@ -94,7 +94,7 @@ struct CodeDefinition {
     json::Defaulted<std::map<std::string, MappedArgument>> mapping;
     json::Defaulted<int64_t> timeout_ms = int64_t{10'000};
     json::Defaulted<CodeDependencies> dependencies;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"language", &CodeDefinition::language, "python, node or shell."},
         Field{
             "source", &CodeDefinition::source,
@@ -115,7 +115,7 @@ struct JudgeModel {
     json::Defaulted<std::string> skill;
     json::Defaulted<std::string> provider;
     json::Defaulted<json::Value> parameters = json::Value(json::Object{});
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &JudgeModel::name, "Name of the model, as the provider has it."},
         Field{"skill", &JudgeModel::skill,
               "Id or name of the model skill; if not given, the one of the space that offers the model."},
@@ -130,7 +130,7 @@ struct JudgeModel {
 struct JudgeMessage {
     std::string role;
     std::string content;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"role", &JudgeMessage::role, "system, user or assistant."},
         Field{"content", &JudgeMessage::content,
               "Text with variables, such as {{input}} or {{output.text}}: places in the document, or names of the "
@@ -148,7 +148,8 @@ struct LlmDefinition {
     json::Defaulted<bool> explain = true;
     json::Defaulted<bool> cache = true;
     json::Defaulted<int64_t> timeout_ms = int64_t{60'000};
-    static constexpr std::tuple fields{
+    json::Defaulted<bool> pairwise = false;
+    static constexpr Pack fields{
         Field{"model", &LlmDefinition::model, "The model and its skill."},
         Field{"messages", &LlmDefinition::messages, "Messages with variables, 1 to 20."},
         Field{"output", &LlmDefinition::output, "Results that it can have; boolean if not given."},
@@ -158,8 +159,16 @@ struct LlmDefinition {
         Field{"explain", &LlmDefinition::explain, "Whether the model explains its verdict."},
         Field{"cache", &LlmDefinition::cache, "Whether equal documents use the stored verdict of the last 30 days."},
         Field{"timeout_ms", &LlmDefinition::timeout_ms, "Time of one call, 1000 to 300000."},
+        Field{"pairwise", &LlmDefinition::pairwise,
+              "It compares the outputs of two experiments, {{a}} and {{b}}, in both orders. Its labels are a, b and "
+              "tie. It cannot evaluate a single output."},
     };
 };
+
+// The labels of an evaluator that compares two outputs: the first one shown, the second one, neither.
+constexpr std::string_view first_is_better = "a";
+constexpr std::string_view second_is_better = "b";
+constexpr std::string_view neither_is_better = "tie";
 
 // A worker evaluates the document: a run with a preset, which reports its verdict with one tool.
 struct AgentDefinition {
@@ -169,7 +178,7 @@ struct AgentDefinition {
     json::Defaulted<std::map<std::string, MappedArgument>> mapping;
     json::Defaulted<int64_t> timeout_ms = int64_t{300'000};
     json::Defaulted<int64_t> max_tokens = int64_t{50'000};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"preset", &AgentDefinition::preset, "Id or name of the preset of the run."},
         Field{"instructions", &AgentDefinition::instructions, "What the worker evaluates, and by which criteria."},
         Field{"output", &AgentDefinition::output, "Results that it can have; boolean if not given."},
@@ -186,7 +195,7 @@ struct RemoteDefinition {
     json::Defaulted<OutputConfig> output;
     json::Defaulted<std::map<std::string, MappedArgument>> mapping;
     json::Defaulted<int64_t> timeout_ms = int64_t{30'000};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &RemoteDefinition::url, "Address that gets the document by POST; https, or http."},
         Field{"output", &RemoteDefinition::output, "Results that it can have; boolean if not given."},
         Field{"mapping", &RemoteDefinition::mapping, "Parts of the document by name; without one it gets all of it."},
@@ -202,7 +211,7 @@ struct RuleDefinition {
     std::string other_label;
     std::optional<double> other_score;
     int64_t sample_percent = 100;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"filter", &RuleDefinition::filter, "The spans it evaluates; empty: all."},
         Field{"condition", &RuleDefinition::condition, "Filter that a span must match."},
         Field{"label", &RuleDefinition::label, "Label of spans that match."},
@@ -229,7 +238,8 @@ struct EvaluatorVersion {
     std::string created_by;
     Time created_at{};
     std::optional<access::ProjectId> project_id{}; // of a rule, where it was found through its family
-    static constexpr std::tuple fields{
+    bool is_pairwise() const { return llm && *llm->pairwise; }
+    static constexpr Pack fields{
         Field{"evaluator_id", &EvaluatorVersion::evaluator_id, "Id of the evaluator."},
         Field{"space_id", &EvaluatorVersion::space_id, "Id of the space."},
         Field{"number", &EvaluatorVersion::number, "Number of the version, from 1."},
@@ -246,17 +256,37 @@ struct EvaluatorVersion {
     };
 };
 
-// The result for one document.
+// One of several results for a document: an eval of its own.
+struct NamedVerdict {
+    std::string name;
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::optional<std::string> explanation;
+    json::Value metadata = json::Object{};
+    static constexpr Pack fields{
+        Field{"name", &NamedVerdict::name, "Name of the eval: the evaluator's name, a dot and the name of the result."},
+        Field{"label", &NamedVerdict::label, ""},
+        Field{"score", &NamedVerdict::score, ""},
+        Field{"explanation", &NamedVerdict::explanation, ""},
+        Field{"metadata", &NamedVerdict::metadata, "An object."},
+    };
+};
+
+// The result for one document. Of an evaluator that returns several, `results` has them; label and score are those of
+// the one that has the name of the evaluator, if there is one.
 struct Verdict {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
     json::Value metadata = json::Object{};
-    static constexpr std::tuple fields{
+    json::Defaulted<std::vector<NamedVerdict>> results{};
+    bool is_only_named() const { return !results.value.empty() && !label && !score; }
+    static constexpr Pack fields{
         Field{"label", &Verdict::label, ""},
         Field{"score", &Verdict::score, ""},
         Field{"explanation", &Verdict::explanation, ""},
         Field{"metadata", &Verdict::metadata, "An object."},
+        Field{"results", &Verdict::results, "Of an evaluator that returns several results: those with other names."},
     };
 };
 

@@ -13,7 +13,12 @@ constexpr std::string_view select_evaluator_version =
 
 json::Value definition_of(const EvaluatorVersion& version) {
     if (version.code) return json::to_value(*version.code);
-    if (version.llm) return json::to_value(*version.llm);
+    if (version.llm) {
+        json::Value definition = json::to_value(*version.llm);
+        // Left out, so that versions from before this field keep their hash.
+        if (!*version.llm->pairwise) definition.get_object().erase("pairwise");
+        return definition;
+    }
     if (version.agent) return json::to_value(*version.agent);
     if (version.remote) return json::to_value(*version.remote);
     return json::to_value(version.rule.value_or(RuleDefinition{}));

@@ -16,6 +16,7 @@ constexpr size_t largest_verdict_text = 64 << 10;
 constexpr size_t most_labels = 100;
 constexpr size_t most_arguments = 50;
 constexpr size_t longest_path = 500;
+constexpr size_t longest_result_name = 100;
 
 struct PathStep {
     enum class Kind { name, index, all } kind = Kind::name;
@@ -217,7 +218,9 @@ Result<json::Value> arguments_of(const std::map<std::string, MappedArgument>& ma
     return json::Value(std::move(arguments));
 }
 
-Result<Verdict> verdict_of(const OutputConfig& config, const json::Value& result) {
+namespace {
+
+Result<Verdict> single_verdict(const OutputConfig& config, const json::Value& result) {
     Verdict verdict;
     if (result.is_bool()) {
         verdict.label = result.get_bool() ? "true" : "false";
@@ -250,6 +253,61 @@ Result<Verdict> verdict_of(const OutputConfig& config, const json::Value& result
         break;
     }
     return verdict;
+}
+
+// `a` of the evaluator `tone` is the eval `tone.a`, as is `tone.a`; `tone` is the eval of the evaluator itself.
+Result<std::string> result_name(const json::Value& given, std::string_view evaluator) {
+    const std::string_view name = given.is_string() ? std::string_view(given.get_string()) : "";
+    const bool has_control =
+        std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (name.empty() || name.size() > longest_result_name || has_control || trim(name) != name || !is_valid_utf8(name))
+        return off_config(fmt::format("the name of a result has 1 to {} bytes of text on one line, not {}",
+                                      longest_result_name, shown_value(given)));
+    const std::string prefix = std::string(evaluator) + ".";
+    return name == evaluator || name.starts_with(prefix) ? std::string(name) : prefix + std::string(name);
+}
+
+Result<Verdict> named_verdicts(const OutputConfig& config, const json::Array& list, std::string_view evaluator) {
+    if (list.empty()) return off_config("the list of results is empty; return cannot_judge instead");
+    if (list.size() > most_results) return off_config(fmt::format("it has more than {} results", most_results));
+    Verdict all;
+    std::set<std::string> seen;
+    for (size_t i = 0; i < list.size(); ++i) {
+        const json::Value* given = list[i].is_object() ? list[i].get_object().if_contains("name") : nullptr;
+        if (given == nullptr)
+            return off_config(
+                fmt::format("result {} of the list is not an object with a name: {}", i + 1, shown_value(list[i])));
+        const std::string name = TRY(result_name(*given, evaluator));
+        if (!seen.insert(name).second) return off_config("the name " + name + " is there twice");
+        json::Object content = list[i].get_object();
+        content.erase("name");
+        auto one = single_verdict(config, content);
+        if (!one.ok()) return invalid(name + ": " + one.error().message);
+        Verdict& verdict = one.value();
+        if (name == evaluator) {
+            all.label = verdict.label;
+            all.score = verdict.score;
+            all.explanation = verdict.explanation;
+            all.metadata = verdict.metadata;
+        } else {
+            all.results.value.push_back(
+                {name, verdict.label, verdict.score, verdict.explanation, std::move(verdict.metadata)});
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+Result<Verdict> verdict_of(const OutputConfig& config, const json::Value& result, std::string_view evaluator) {
+    const json::Value* list = &result;
+    if (result.is_object() && result.get_object().contains("results")) {
+        list = result.get_object().if_contains("results");
+        if (!list->is_array() || result.get_object().size() != 1)
+            return off_config("results must be a list without other keys beside it");
+    }
+    if (!list->is_array() || evaluator.empty()) return single_verdict(config, result);
+    return named_verdicts(config, list->get_array(), evaluator);
 }
 
 Result<> check(const OutputConfig& config) {

@@ -22,6 +22,18 @@ std::string judged(const OutputConfig& config, std::string_view result) {
     return text;
 }
 
+// "name label score" of each of several results, or the reason why there are none.
+std::string several(const OutputConfig& config, std::string_view result) {
+    const auto verdict = verdict_of(config, value(result), "tone");
+    if (!verdict.ok()) return verdict.error().message;
+    std::string text = verdict.value().is_only_named() ? "" : "tone " + verdict.value().label.value_or("-");
+    for (const NamedVerdict& one : *verdict.value().results) {
+        text += (text.empty() ? "" : ", ") + one.name + " " + one.label.value_or("-");
+        if (one.score) text += " " + json::print(json::Value(*one.score));
+    }
+    return text;
+}
+
 std::string found(std::string_view document, std::string_view path) {
     const auto there = value_at(value(document), path);
     return there.ok() ? json::print(there.value()) : there.error().message;
@@ -141,6 +153,54 @@ TEST_CASE("a definition that could never work is refused when it is saved") {
               c.output.value.minimum = 2;
               c.output.value.maximum = 1;
           }).find("output.minimum must be below") == 0);
+}
+
+TEST_CASE("an evaluator returns several results, each with a name") {
+    const OutputConfig config = labels();
+    CHECK(several(config, R"([{"name":"polite","label":"pass"},{"name":"short","label":"fail"}])") ==
+          "tone.polite pass 1.0, tone.short fail 0.0");
+    CHECK(several(config, R"({"results":[{"name":"tone.polite","label":"cannot_judge"}]})") ==
+          "tone.polite cannot_judge");
+    // The one with the name of the evaluator is its own verdict.
+    CHECK(several(config, R"([{"name":"a","label":"pass"},{"name":"tone","label":"fail"}])") ==
+          "tone fail, tone.a pass 1.0");
+    CHECK(several(config, R"({"label":"pass"})") == "tone pass");
+    OutputConfig numbers;
+    numbers.type = OutputType::numeric;
+    numbers.maximum = 1;
+    CHECK(several(numbers, R"([{"name":"a","score":0.5}])") == "tone.a - 0.5");
+    CHECK(several(numbers, R"([{"name":"a","score":0.5},{"name":"b","score":2}])")
+              .starts_with("tone.b: the result does not"));
+}
+
+TEST_CASE("several results need names that differ, and no other result beside them") {
+    const OutputConfig config = labels();
+    const auto refused = [&](std::string_view result, std::string_view why) {
+        const std::string text = several(config, result);
+        CHECK_MESSAGE(text.find("does not fit the output") != std::string::npos, text);
+        CHECK_MESSAGE(text.find(why) != std::string::npos, text);
+    };
+    refused("[]", "empty");
+    refused(R"([{"label":"pass"}])", "result 1 of the list is not an object with a name");
+    refused(R"([{"name":"a","label":"pass"},"pass"])", "result 2 of the list");
+    refused(R"([{"name":"a","label":"pass"},{"name":"a","label":"pass"}])", "tone.a is there twice");
+    refused(R"([{"name":"a","label":"pass"},{"name":"tone.a","label":"pass"}])", "tone.a is there twice");
+    refused(R"([{"name":"","label":"pass"}])", "the name of a result");
+    refused(R"([{"name":" a","label":"pass"}])", "the name of a result");
+    refused(R"([{"name":"a\nb","label":"pass"}])", "the name of a result");
+    refused(R"([{"name":7,"label":"pass"}])", "the name of a result");
+    refused(R"([{"name":")" + std::string(101, 'x') + R"(","label":"pass"}])", "the name of a result");
+    refused(R"([{"name":"a","label":"great"}])", "unknown");
+    refused(R"([{"name":"a","label":"pass","results":[]}])", "unknown key");
+    refused(R"([[{"name":"a","label":"pass"}]])", "result 1 of the list");
+    refused(R"({"results":7})", "results must be a list");
+    refused(R"({"results":[{"name":"a","label":"pass"}],"label":"pass"})", "without other keys");
+    std::string many = "[";
+    for (size_t i = 0; i <= most_results; ++i)
+        many += (i == 0 ? "" : ",") + (R"({"name":"n)" + std::to_string(i)) + R"(","label":"pass"})";
+    refused(many + "]", "more than 50 results");
+    // Where no name is known, such as what a model reported, a list is no verdict.
+    CHECK(judged(config, R"([{"name":"a","label":"pass"}])").find("it is a list") != std::string::npos);
 }
 
 } // namespace hone::evaluate

@@ -1,7 +1,6 @@
 #include "evaluate/experiments/compare.h"
 
 #include "crypto/crypto.h"
-#include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/statistics/statistics.h"
 
 #include <algorithm>
@@ -27,35 +26,15 @@ struct Side {
     std::map<ExampleId, OneSide> examples;
 };
 
-struct ExampleFacts {
-    std::optional<std::string> external_id;
-    bool must_pass = false;
-};
-using Facts = std::map<ExampleId, ExampleFacts>;
-
-Result<Side> load(const Experiments& experiments, const access::Caller& caller, const ExperimentId& id, Facts& facts) {
+Result<Side> load(const Experiments& experiments, const access::Caller& caller, const ExperimentId& id) {
     Side side;
     side.experiment = TRY(experiments.find(caller, id));
-    for (int64_t after = -1;;) {
-        const auto records = TRY(experiments.records(caller, id, after, 1000));
-        // A page without a run may still be followed by others; positions are not dense.
-        const auto next = TRY(experiments.next_position(caller, id, after, 1000));
-        for (const RunRecord& record : records) {
-            OneSide& one = side.examples[record.example.id];
-            if (!record.run.error)
-                one.latency_ms.push_back(
-                    std::chrono::duration<double, std::milli>(record.run.ended_at - record.run.started_at).count());
-            for (const ExperimentEval& eval : record.evals)
-                if (eval.score && !eval.error) one.scores[eval.name].push_back(*eval.score);
-            if (facts.contains(record.example.id)) continue;
-            const json::Value metadata = stored_json(record.example.metadata);
-            const json::Value* must = metadata.is_object() ? metadata.get_object().if_contains("must_pass") : nullptr;
-            facts[record.example.id] = {record.example.external_id,
-                                        must != nullptr && must->is_bool() && must->get_bool()};
-        }
-        if (!next) return side;
-        after = *next;
+    for (const ScoredRun& run : TRY(experiments.scored_runs(caller, id))) {
+        OneSide& one = side.examples.try_emplace(side.examples.end(), run.example_id)->second;
+        if (!run.is_failed) one.latency_ms.push_back(run.latency_ms);
+        for (const auto& [name, score] : run.scores) one.scores[name].push_back(score);
     }
+    return side;
 }
 
 double average(const std::vector<double>& values) {
@@ -169,13 +148,15 @@ LatencyComparison compare_latency(const Side& base, const Side& other) {
     result.base_median_ms = median(before);
     result.other_median_ms = median(after);
     if (!ratios.empty()) result.ratio = median(ratios);
-    result.p = paired_difference(logs, seed_of(base.experiment.id, other.experiment.id, "latency"), 2000).p;
+    result.p = sign_flip_p(logs, seed_of(base.experiment.id, other.experiment.id, "latency"));
     return result;
 }
 
-void set_verdicts(std::vector<MetricComparison>& metrics, const std::set<std::string>& lower) {
+void set_verdicts(std::vector<MetricComparison>& metrics, std::vector<PairSummary>& pairwise,
+                  const std::set<std::string>& lower) {
     std::vector<double> p_values;
     for (const MetricComparison& metric : metrics) p_values.push_back(metric.p);
+    for (const PairSummary& summary : pairwise) p_values.push_back(summary.p);
     const auto rates = false_discovery_rates(p_values);
     for (size_t i = 0; i < metrics.size(); ++i) {
         MetricComparison& metric = metrics[i];
@@ -185,19 +166,42 @@ void set_verdicts(std::vector<MetricComparison>& metrics, const std::set<std::st
                          : gain > 0                           ? "improved"
                                                               : "regressed";
     }
+    for (size_t i = 0; i < pairwise.size(); ++i) set_pair_verdict(pairwise[i], rates[metrics.size() + i]);
+}
+
+// The base is better in both orders for more examples than chance explains; and what a biased evaluator cannot show.
+void guard_pairs(const PairSummary& summary, double margin, Gate& gate) {
+    const double net = summary.examples == 0
+                           ? 0
+                           : static_cast<double>(summary.wins - summary.losses) / static_cast<double>(summary.examples);
+    if (summary.verdict == "regressed" && -net > margin)
+        gate.reasons.push_back({summary.name,
+                                "pairwise",
+                                fmt::format("{}: the base is better for {} examples, the other for {}, q {:.3g}",
+                                            summary.name, summary.losses, summary.wins, summary.q),
+                                net,
+                                {},
+                                {},
+                                summary.q});
+    if (summary.favours != "none")
+        gate.notes.push_back(fmt::format("{}: its verdict changes with the order for {} of {} pairs; it favours the "
+                                         "output that is shown {}",
+                                         summary.name, summary.flipped_pairs, summary.pairs, summary.favours));
+    if (summary.pairs < summary.expected_pairs)
+        gate.notes.push_back(
+            fmt::format("{}: {} of {} pairs have verdicts", summary.name, summary.pairs, summary.expected_pairs));
 }
 
 // Examples that passed in every repetition of the base and fail in every one of the other, and examples that must
 // pass. With one repetition a flip is evidence only together with others: that is the test's work.
-void guard_examples(const Side& base, const Side& other, const Facts& facts, const MetricComparison& metric,
-                    Gate& gate) {
+void guard_examples(const Side& base, const Side& other, const std::set<ExampleId>& must_pass,
+                    const MetricComparison& metric, Gate& gate) {
     int64_t hard = 0, must = 0;
     const Pairs pairs = pairs_of(base, other, metric.name);
     for (size_t i = 0; i < pairs.ids.size(); ++i) {
         const bool is_repeated = pairs.base[i]->size() > 1 && pairs.other[i]->size() > 1;
         hard += is_repeated && average(*pairs.base[i]) == 1 && average(*pairs.other[i]) == 0;
-        const auto known = facts.find(pairs.ids[i]);
-        must += known != facts.end() && known->second.must_pass && average(*pairs.other[i]) < 0.5;
+        must += must_pass.contains(pairs.ids[i]) && average(*pairs.other[i]) < 0.5;
     }
     if (hard > 0)
         gate.reasons.push_back({metric.name,
@@ -220,7 +224,8 @@ void guard_examples(const Side& base, const Side& other, const Facts& facts, con
                                 {}});
 }
 
-Gate gate_of(const Side& base, const Side& other, const Facts& facts, const std::vector<MetricComparison>& metrics,
+Gate gate_of(const Side& base, const Side& other, const std::set<ExampleId>& must_pass,
+             const std::vector<MetricComparison>& metrics, const std::vector<PairSummary>& pairwise,
              const CompareOptions& options) {
     Gate gate;
     const Experiment& run = other.experiment;
@@ -239,8 +244,9 @@ Gate gate_of(const Side& base, const Side& other, const Facts& facts, const std:
             gate.notes.push_back(fmt::format("{}: not enough evidence; the smallest drop that {} examples show is "
                                              "{:.3f}",
                                              metric.name, metric.pairs, metric.smallest_delta));
-        if (metric.is_pass_fail && !is_lower) guard_examples(base, other, facts, metric, gate);
+        if (metric.is_pass_fail && !is_lower) guard_examples(base, other, must_pass, metric, gate);
     }
+    for (const PairSummary& summary : pairwise) guard_pairs(summary, options.margin, gate);
     const int64_t gaps = gate.coverage.failed + gate.coverage.missing;
     if (static_cast<double>(gaps) > tolerated_gaps * static_cast<double>(gate.coverage.expected))
         gate.reasons.push_back({"",
@@ -250,54 +256,75 @@ Gate gate_of(const Side& base, const Side& other, const Facts& facts, const std:
                                 {},
                                 {},
                                 {}});
-    if (metrics.empty()) gate.notes.push_back("the experiments have no evals with the same name and a score");
+    if (metrics.empty() && pairwise.empty())
+        gate.notes.push_back("the experiments have no evals with the same name and a score");
     gate.verdict = gate.reasons.empty() ? "passed" : "failed";
     return gate;
 }
 
-std::vector<ComparedExample> rows_of(const Side& base, const Side& other, const Facts& facts,
-                                     const std::vector<MetricComparison>& metrics, const std::set<std::string>& lower) {
-    std::vector<std::pair<double, ComparedExample>> rows; // by the largest drop
-    for (const auto& [id, one] : base.examples) {
-        const auto there = other.examples.find(id);
-        if (there == other.examples.end()) continue;
-        ComparedExample row;
-        row.example = id;
-        if (const auto known = facts.find(id); known != facts.end()) row.external_id = known->second.external_id;
-        row.base = one.scores;
-        row.other = there->second.scores;
-        double worst = 0;
-        for (const MetricComparison& metric : metrics) {
-            const auto before = row.base.find(metric.name);
-            const auto after = row.other.find(metric.name);
-            if (before == row.base.end() || after == row.other.end()) continue;
-            const double delta = average(after->second) - average(before->second);
-            row.delta[metric.name] = delta;
-            worst = std::min(worst, lower.contains(metric.name) ? -delta : delta);
-            if (!metric.is_pass_fail) continue;
-            const bool passed = average(before->second) >= 0.5, passes = average(after->second) >= 0.5;
-            row.flip[metric.name] = passed == passes ? (passes ? "passed" : "failed") : passes ? "fixed" : "broken";
-            row.flaky = row.flaky || is_mixed(before->second) || is_mixed(after->second);
-        }
-        rows.emplace_back(worst, std::move(row));
+ComparedExample row_of(const ExampleId& id, const OneSide& base, const OneSide& other,
+                       const std::vector<MetricComparison>& metrics) {
+    ComparedExample row;
+    row.example = id;
+    row.base = base.scores;
+    row.other = other.scores;
+    for (const MetricComparison& metric : metrics) {
+        const auto before = row.base.find(metric.name);
+        const auto after = row.other.find(metric.name);
+        if (before == row.base.end() || after == row.other.end()) continue;
+        row.delta[metric.name] = average(after->second) - average(before->second);
+        if (!metric.is_pass_fail) continue;
+        const bool passed = average(before->second) >= 0.5, passes = average(after->second) >= 0.5;
+        row.flip[metric.name] = passed == passes ? (passes ? "passed" : "failed") : passes ? "fixed" : "broken";
+        row.flaky = row.flaky || is_mixed(before->second) || is_mixed(after->second);
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<ComparedExample> sorted;
-    sorted.reserve(rows.size());
-    for (auto& row : rows) sorted.push_back(std::move(row.second));
-    return sorted;
+    return row;
+}
+
+struct CommonExample {
+    const ExampleId* id;
+    const OneSide* base;
+    const OneSide* other;
+    double worst = 0; // the largest drop of a score; not positive
+};
+
+std::vector<CommonExample> common_examples(const Side& base, const Side& other) {
+    std::vector<CommonExample> common;
+    for (const auto& [id, one] : base.examples)
+        if (const auto there = other.examples.find(id); there != other.examples.end())
+            common.push_back({&id, &one, &there->second});
+    return common;
+}
+
+void sort_by_drop(std::vector<CommonExample>& common, const std::vector<MetricComparison>& metrics,
+                  const std::vector<PairResults>& pairs, const std::set<std::string>& lower) {
+    for (CommonExample& example : common) {
+        for (const PairResults& one : pairs)
+            if (const auto winner = one.examples.find(*example.id);
+                winner != one.examples.end() && winner->second == PairWinner::base)
+                example.worst = std::min(example.worst, -0.5);
+        for (const MetricComparison& metric : metrics) {
+            const auto before = example.base->scores.find(metric.name);
+            const auto after = example.other->scores.find(metric.name);
+            if (before == example.base->scores.end() || after == example.other->scores.end()) continue;
+            const double delta = average(after->second) - average(before->second);
+            example.worst = std::min(example.worst, lower.contains(metric.name) ? -delta : delta);
+        }
+    }
+    std::stable_sort(common.begin(), common.end(),
+                     [](const CommonExample& a, const CommonExample& b) { return a.worst < b.worst; });
 }
 
 } // namespace
 
 Result<Comparison> compare(const Experiments& experiments, const access::Caller& caller, const ExperimentId& base_id,
-                           const ExperimentId& other_id, const CompareOptions& options) {
+                           const ExperimentId& other_id, const CompareOptions& options,
+                           const std::vector<PairResults>& pairs) {
     if (options.skip < 0 || options.limit < 0 || options.limit > 1000)
         return invalid("limit must be between 0 and 1000, and skip not negative");
     if (!std::isfinite(options.margin) || options.margin < 0) return invalid("margin must be 0 or more");
-    Facts facts;
-    const Side base = TRY(load(experiments, caller, base_id, facts));
-    const Side other = TRY(load(experiments, caller, other_id, facts));
+    const Side base = TRY(load(experiments, caller, base_id));
+    const Side other = TRY(load(experiments, caller, other_id));
     if (base.experiment.dataset_id != other.experiment.dataset_id)
         return invalid("the experiments are on different datasets: they have no example in common");
     Comparison result;
@@ -305,24 +332,35 @@ Result<Comparison> compare(const Experiments& experiments, const access::Caller&
     result.other = other_id;
     result.base_name = base.experiment.name;
     result.other_name = other.experiment.name;
+    auto common = common_examples(base, other);
+    result.common_examples = static_cast<int64_t>(common.size());
     std::set<std::string> names;
-    for (const auto& [id, one] : base.examples) {
-        const auto there = other.examples.find(id);
-        if (there == other.examples.end()) continue;
-        ++result.common_examples;
-        for (const auto& [name, scores] : one.scores)
-            if (there->second.scores.contains(name)) names.insert(name);
-    }
+    for (const CommonExample& example : common)
+        for (const auto& [name, scores] : example.base->scores)
+            if (example.other->scores.contains(name)) names.insert(name);
     for (const std::string& name : names) result.metrics.push_back(compare_metric(base, other, name));
     const std::set<std::string> lower(options.lower_is_better.begin(), options.lower_is_better.end());
-    set_verdicts(result.metrics, lower);
+    for (const PairResults& one : pairs) result.pairwise.push_back(one.summary);
+    set_verdicts(result.metrics, result.pairwise, lower);
     result.latency = compare_latency(base, other);
-    result.gate = gate_of(base, other, facts, result.metrics, options);
-    auto rows = rows_of(base, other, facts, result.metrics, lower);
-    const auto first = std::min(static_cast<size_t>(options.skip), rows.size());
-    const auto last = std::min(first + static_cast<size_t>(options.limit), rows.size());
-    result.has_more_examples = last < rows.size();
-    for (size_t i = first; i < last; ++i) result.examples.push_back(std::move(rows[i]));
+    result.gate =
+        gate_of(base, other, TRY(experiments.must_pass(caller, base_id)), result.metrics, result.pairwise, options);
+    sort_by_drop(common, result.metrics, pairs, lower);
+    const auto first = std::min(static_cast<size_t>(options.skip), common.size());
+    const auto last = std::min(first + static_cast<size_t>(options.limit), common.size());
+    result.has_more_examples = last < common.size();
+    std::vector<ExampleId> shown;
+    for (size_t i = first; i < last; ++i) shown.push_back(*common[i].id);
+    const auto external_ids = TRY(experiments.external_ids(caller, base_id, shown));
+    for (size_t i = first; i < last; ++i) {
+        ComparedExample row = row_of(*common[i].id, *common[i].base, *common[i].other, result.metrics);
+        if (const auto known = external_ids.find(row.example); known != external_ids.end())
+            row.external_id = known->second;
+        for (const PairResults& one : pairs)
+            if (const auto winner = one.examples.find(row.example); winner != one.examples.end())
+                row.preferred[one.summary.task_id.text()] = std::string(name_of(winner->second));
+        result.examples.push_back(std::move(row));
+    }
     return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "evaluate/experiments/experiments.h"
+#include "evaluate/experiments/pair_summary.h"
 
 #include <map>
 
@@ -27,7 +28,7 @@ struct MetricComparison {
     int64_t flaky = 0;
     double smallest_delta = 0;
     std::string verdict;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &MetricComparison::name, "Name of the evals."},
         Field{"pairs", &MetricComparison::pairs, "Examples with a score in both experiments."},
         Field{"base_mean", &MetricComparison::base_mean, "Mean over these examples in the base."},
@@ -56,7 +57,7 @@ struct LatencyComparison {
     double other_median_ms = 0;
     double ratio = 1;
     double p = 1;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"pairs", &LatencyComparison::pairs, "Examples with a successful run in both experiments."},
         Field{"base_median_ms", &LatencyComparison::base_median_ms, ""},
         Field{"other_median_ms", &LatencyComparison::other_median_ms, ""},
@@ -73,9 +74,9 @@ struct GateReason {
     std::optional<double> low;
     std::optional<double> high;
     std::optional<double> q;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metric", &GateReason::metric, "Name of the evals; empty: of the whole experiment."},
-        Field{"guard", &GateReason::guard, "significance, hard_break, must_pass or coverage."},
+        Field{"guard", &GateReason::guard, "significance, hard_break, must_pass, pairwise or coverage."},
         Field{"message", &GateReason::message, "Reason as a sentence."},
         Field{"delta", &GateReason::delta, ""},
         Field{"low", &GateReason::low, ""},
@@ -89,7 +90,7 @@ struct Coverage {
     int64_t runs = 0;
     int64_t failed = 0;
     int64_t missing = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"expected", &Coverage::expected, "Examples times repetitions."},
         Field{"runs", &Coverage::runs, "Successful runs."},
         Field{"failed", &Coverage::failed, "Failed runs."},
@@ -102,7 +103,7 @@ struct Gate {
     std::vector<GateReason> reasons;
     std::vector<std::string> notes;
     Coverage coverage;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"verdict", &Gate::verdict, "passed or failed."},
         Field{"reasons", &Gate::reasons, "Why it failed."},
         Field{"notes", &Gate::notes, "What the numbers cannot show."},
@@ -118,7 +119,8 @@ struct ComparedExample {
     std::map<std::string, double> delta;
     std::map<std::string, std::string> flip;
     bool flaky = false;
-    static constexpr std::tuple fields{
+    std::map<std::string, std::string> preferred;
+    static constexpr Pack fields{
         Field{"example", &ComparedExample::example, "Id of the example."},
         Field{"external_id", &ComparedExample::external_id, "Id given by the sender."},
         Field{"base", &ComparedExample::base, "Scores of the base by name, one per repetition."},
@@ -126,6 +128,8 @@ struct ComparedExample {
         Field{"delta", &ComparedExample::delta, "Difference of the means, by name."},
         Field{"flip", &ComparedExample::flip, "fixed, broken, passed or failed; by name of pass/fail evals."},
         Field{"flaky", &ComparedExample::flaky, "Passes in some repetitions of one experiment."},
+        Field{"preferred", &ComparedExample::preferred,
+              "base, other, tie, inconsistent or undecided; by the id of the task in `pairwise`."},
     };
 };
 
@@ -136,17 +140,20 @@ struct Comparison {
     std::string other_name;
     int64_t common_examples = 0;
     std::vector<MetricComparison> metrics;
+    std::vector<PairSummary> pairwise;
     LatencyComparison latency;
     Gate gate;
     std::vector<ComparedExample> examples;
     bool has_more_examples = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"base", &Comparison::base, "Id of the first experiment."},
         Field{"other", &Comparison::other, "Id of the second experiment."},
         Field{"base_name", &Comparison::base_name, ""},
         Field{"other_name", &Comparison::other_name, ""},
         Field{"common_examples", &Comparison::common_examples, "Examples with runs in both."},
         Field{"metrics", &Comparison::metrics, "One per name of evals, by name."},
+        Field{"pairwise", &Comparison::pairwise,
+              "What evaluators prefer that compare both outputs, by name and version."},
         Field{"latency", &Comparison::latency, "Time of the runs."},
         Field{"gate", &Comparison::gate, "Whether the other may replace the base."},
         Field{"examples", &Comparison::examples, "Examples, the largest regression first."},
@@ -161,7 +168,9 @@ struct CompareOptions {
     int64_t limit = 100;
 };
 
+// `pairs`: what PairTasks::results returns for the two.
 Result<Comparison> compare(const Experiments& experiments, const access::Caller& caller, const ExperimentId& base,
-                           const ExperimentId& other, const CompareOptions& options);
+                           const ExperimentId& other, const CompareOptions& options,
+                           const std::vector<PairResults>& pairs = {});
 
 } // namespace hone::evaluate

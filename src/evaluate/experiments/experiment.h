@@ -92,6 +92,7 @@ struct ExperimentEval {
     std::optional<std::string> trace_id;
     Time started_at{};
     Time ended_at{};
+    std::optional<std::string> evaluator{}; // name of the evaluator that this server applied; none: a client sent it
 };
 
 // An example with repetitions that are missing or failed.
@@ -114,6 +115,15 @@ struct RunRecord {
     std::vector<ExperimentEval> evals;
 };
 
+// A run as a comparison needs it.
+struct ScoredRun {
+    ExampleId example_id;
+    int64_t repetition = 1;
+    bool is_failed = false;
+    double latency_ms = 0;
+    std::vector<std::pair<std::string, double>> scores; // by name of the eval
+};
+
 // What lists of experiments show beside the experiments.
 struct EvalSummary {
     std::string name;
@@ -122,7 +132,7 @@ struct EvalSummary {
     std::optional<double> low;
     std::optional<double> high;
     int64_t errors = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &EvalSummary::name, "Name of the evals."},
         Field{"examples", &EvalSummary::examples, "Examples with a score."},
         Field{"mean", &EvalSummary::mean, "Mean over these examples; repetitions of an example count as one mean."},

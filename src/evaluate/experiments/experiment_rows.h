@@ -6,7 +6,7 @@
 
 namespace hone::evaluate {
 
-inline constexpr std::tuple experiment_columns{
+inline constexpr Pack experiment_columns{
     sql::Column{"id", &Experiment::id},
     sql::Column{"dataset_id", &Experiment::dataset_id},
     sql::Column{"space_id", &Experiment::space_id},
@@ -36,7 +36,7 @@ inline Experiment experiment_of(const sql::Row& row) {
     return found;
 }
 
-inline constexpr std::tuple run_columns{
+inline constexpr Pack run_columns{
     sql::Column{"id", &ExperimentRun::id},
     sql::Column{"experiment_id", &ExperimentRun::experiment_id},
     sql::Column{"example_id", &ExperimentRun::example_id},
@@ -48,7 +48,7 @@ inline constexpr std::tuple run_columns{
     sql::Column{"ended_at", &ExperimentRun::ended_at},
 };
 
-inline constexpr std::tuple eval_columns{
+inline constexpr Pack eval_columns{
     sql::Column{"id", &ExperimentEval::id},
     sql::Column{"run_id", &ExperimentEval::run_id},
     sql::Column{"name", &ExperimentEval::name},
@@ -61,6 +61,7 @@ inline constexpr std::tuple eval_columns{
     sql::Column{"trace_id", &ExperimentEval::trace_id},
     sql::Column{"started_at", &ExperimentEval::started_at},
     sql::Column{"ended_at", &ExperimentEval::ended_at},
+    sql::Column{"evaluator", &ExperimentEval::evaluator},
 };
 
 } // namespace hone::evaluate

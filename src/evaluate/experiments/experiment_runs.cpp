@@ -26,6 +26,18 @@ Result<> check_text(std::string_view what, std::optional<std::string>& text, siz
     return {};
 }
 
+Result<> check_experiment_eval(ExperimentEval& eval) {
+    eval.name = TRY(checked_title("name", eval.name));
+    if (eval.score && !std::isfinite(*eval.score)) return invalid("score must be a finite number");
+    TRY(check_text("label", eval.label, 10'000));
+    TRY(check_text("explanation", eval.explanation, largest_eval_text));
+    TRY(check_text("error", eval.error, 1 << 20));
+    TRY(check_text("trace_id", eval.trace_id, 200));
+    if (!eval.metadata.is_object()) return invalid("metadata must be an object");
+    if (json::print(eval.metadata).size() > 1 << 20) return invalid("metadata must be at most 1 MiB of JSON");
+    return {};
+}
+
 Result<int64_t> position_after(const PageRequest& page) {
     const std::string after = TRY(page.after());
     if (after.empty()) return int64_t{-1};
@@ -69,36 +81,48 @@ Result<ExperimentRunId> Experiments::add_run(const Caller& caller, ExperimentRun
     });
 }
 
+Result<ExperimentEvalId> Experiments::store_eval(sql::Transaction& transaction, const Caller& caller,
+                                                 const ExperimentEval& eval) const {
+    const auto absent = [&] { return not_found("experiment run " + eval.run_id.text()); };
+    const auto of = TRY(transaction.query("SELECT x.id, x.space_id FROM experiment_runs r JOIN experiments x ON "
+                                          "x.id = r.experiment_id WHERE r.id = ?",
+                                          eval.run_id));
+    if (of.empty()) return absent();
+    const auto allowed = caller.require(Permission::experiment_write, of.front().id<access::SpaceTag>(1));
+    if (!allowed.ok()) return allowed.error().code == Code::not_found ? absent() : allowed.error();
+    const auto stored = TRY(transaction.query(
+        "INSERT INTO experiment_evals (id, run_id, experiment_id, name, kind, label, score, explanation, error, "
+        "metadata, trace_id, started_at, ended_at, created_at, evaluator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?, ?, "
+        "?) ON "
+        "CONFLICT (run_id, name) DO UPDATE SET kind = excluded.kind, label = excluded.label, score = excluded.score, "
+        "explanation = excluded.explanation, error = excluded.error, metadata = excluded.metadata, trace_id = "
+        "excluded.trace_id, started_at = excluded.started_at, ended_at = excluded.ended_at, created_at = "
+        "excluded.created_at, evaluator = excluded.evaluator RETURNING id",
+        make_id<ExperimentEvalTag>(m_clock), eval.run_id, of.front().text(0), eval.name, name_of(eval.kind), eval.label,
+        eval.score, eval.explanation, eval.error, json::print(eval.metadata), eval.trace_id, eval.started_at,
+        eval.ended_at, m_clock.now(), eval.evaluator));
+    return stored.front().id<ExperimentEvalTag>(0);
+}
+
 Result<ExperimentEvalId> Experiments::set_eval(const Caller& caller, ExperimentEval eval) {
-    eval.name = TRY(checked_title("name", eval.name));
-    if (eval.score && !std::isfinite(*eval.score)) return invalid("score must be a finite number");
-    TRY(check_text("label", eval.label, 10'000));
-    TRY(check_text("explanation", eval.explanation, largest_eval_text));
-    TRY(check_text("error", eval.error, 1 << 20));
-    TRY(check_text("trace_id", eval.trace_id, 200));
-    if (!eval.metadata.is_object()) return invalid("metadata must be an object");
-    const std::string metadata = json::print(eval.metadata);
-    if (metadata.size() > 1 << 20) return invalid("metadata must be at most 1 MiB of JSON");
-    const ExperimentEvalId made = make_id<ExperimentEvalTag>(m_clock);
-    return m_database.write([&](sql::Transaction& transaction) -> Result<ExperimentEvalId> {
-        const auto absent = [&] { return not_found("experiment run " + eval.run_id.text()); };
-        const auto of = TRY(transaction.query("SELECT x.id, x.space_id FROM experiment_runs r JOIN experiments x ON "
-                                              "x.id = r.experiment_id WHERE r.id = ?",
-                                              eval.run_id));
-        if (of.empty()) return absent();
-        const auto allowed = caller.require(Permission::experiment_write, of.front().id<access::SpaceTag>(1));
-        if (!allowed.ok()) return allowed.error().code == Code::not_found ? absent() : allowed.error();
-        const auto stored = TRY(transaction.query(
-            "INSERT INTO experiment_evals (id, run_id, experiment_id, name, kind, label, score, explanation, error, "
-            "metadata, trace_id, started_at, ended_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON "
-            "CONFLICT (run_id, name) DO UPDATE SET kind = excluded.kind, label = excluded.label, score = "
-            "excluded.score, explanation = excluded.explanation, error = excluded.error, metadata = excluded.metadata, "
-            "trace_id = excluded.trace_id, started_at = excluded.started_at, ended_at = excluded.ended_at, created_at "
-            "= excluded.created_at RETURNING id",
-            made, eval.run_id, of.front().text(0), eval.name, name_of(eval.kind), eval.label, eval.score,
-            eval.explanation, eval.error, metadata, eval.trace_id, eval.started_at, eval.ended_at, m_clock.now()));
-        return stored.front().id<ExperimentEvalTag>(0);
+    TRY(check_experiment_eval(eval));
+    return m_database.write([&](sql::Transaction& transaction) { return store_eval(transaction, caller, eval); });
+}
+
+Result<> Experiments::set_evals(const Caller& caller, std::vector<ExperimentEval> evals) {
+    for (ExperimentEval& eval : evals) TRY(check_experiment_eval(eval));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        for (const ExperimentEval& eval : evals) {
+            const auto stored = store_eval(transaction, caller, eval);
+            if (!stored.ok() && stored.error().code != Code::not_found) return stored.error();
+            // Several results replace the failure that was stored under the name of the evaluator.
+            if (eval.evaluator && *eval.evaluator != eval.name)
+                TRY(transaction.execute(
+                    "DELETE FROM experiment_evals WHERE run_id = ? AND name = ? AND error IS NOT NULL", eval.run_id,
+                    *eval.evaluator));
+        }
+        return {};
     });
 }
 

@@ -7,6 +7,7 @@
 #include "evaluate/experiments/experiment.h"
 
 #include <map>
+#include <set>
 
 namespace hone::evaluate {
 
@@ -42,6 +43,8 @@ public:
 
     Result<ExperimentRunId> add_run(const access::Caller& caller, ExperimentRun run);
     Result<ExperimentEvalId> set_eval(const access::Caller& caller, ExperimentEval eval);
+    // All or none, except those of runs that are gone.
+    Result<> set_evals(const access::Caller& caller, std::vector<ExperimentEval> evals);
 
     // In the order in which they were stored; `after` is the id of a run or empty.
     Result<std::vector<ExperimentRun>> runs(const access::Caller& caller, const ExperimentId& id,
@@ -55,6 +58,13 @@ public:
     // The position of the last of so many examples after `after`, for the next call of records(); absent at the end.
     Result<std::optional<int64_t>> next_position(const access::Caller& caller, const ExperimentId& id, int64_t after,
                                                  int64_t examples) const;
+    // All of them, by example and repetition, without their texts.
+    Result<std::vector<ScoredRun>> scored_runs(const access::Caller& caller, const ExperimentId& id) const;
+    // The examples whose metadata has `must_pass`.
+    Result<std::set<ExampleId>> must_pass(const access::Caller& caller, const ExperimentId& id) const;
+    // Ids that senders gave to these examples; most 1000.
+    Result<std::map<ExampleId, std::string>> external_ids(const access::Caller& caller, const ExperimentId& id,
+                                                          const std::vector<ExampleId>& examples) const;
     // The names of all its evals, sorted.
     Result<std::vector<std::string>> eval_names(const access::Caller& caller, const ExperimentId& id) const;
     Result<access::Page<IncompleteRun>> incomplete_runs(const access::Caller& caller, const ExperimentId& id,
@@ -74,6 +84,8 @@ public:
     Result<> remove_tag(const access::Caller& caller, const ExperimentId& id, std::string_view name_or_id);
 
 private:
+    Result<ExperimentEvalId> store_eval(sql::Transaction& transaction, const access::Caller& caller,
+                                        const ExperimentEval& eval) const;
     Result<std::vector<Example>> examples_at(const ExperimentId& id, int64_t after, int64_t limit) const;
 
     sql::Database& m_database;

@@ -326,6 +326,90 @@ TEST_CASE("a comparison shows fixed and broken examples, and the gate fails on a
     });
 }
 
+TEST_CASE("a comparison has pages of examples, the largest drop first, with the ids of their sender") {
+    for_each_laboratory([](Laboratory& lab) {
+        const auto sent = lab.dataset(10);
+        const auto base = lab.measured(sent.dataset, 2, [](int, int64_t) { return true; });
+        const auto worse = lab.measured(sent.dataset, 2, [](int i, int64_t n) { return i != 7 && (i != 4 || n == 2); });
+        const auto page = [&](int64_t skip, int64_t limit) {
+            CompareOptions options;
+            options.skip = skip;
+            options.limit = limit;
+            return must(compare(lab.evaluate.experiments, lab.world.admin, base, worse, options));
+        };
+        const Comparison first = page(0, 2);
+        REQUIRE(first.examples.size() == 2);
+        CHECK(first.has_more_examples);
+        CHECK(first.examples[0].external_id == "e7");
+        CHECK(first.examples[0].delta.at("correct") == -1);
+        CHECK(first.examples[1].external_id == "e4");
+        CHECK(first.examples[1].other.at("correct") == std::vector<double>{0, 1}); // by repetition
+        CHECK(first.examples[1].flaky);
+        CHECK(first.latency.pairs == 10);
+        CHECK(first.latency.base_median_ms == doctest::Approx(5));
+        const Comparison last = page(9, 2);
+        CHECK(last.examples.size() == 1);
+        CHECK_FALSE(last.has_more_examples);
+        CHECK(page(10, 2).examples.empty());
+        CHECK(page(0, 0).examples.empty());
+    });
+}
+
+TEST_CASE("evals in a group are stored all or not at all, except those of runs that are gone") {
+    for_each_laboratory([](Laboratory& lab) {
+        const auto sent = lab.dataset(2);
+        auto& experiments = lab.evaluate.experiments;
+        const auto made = must(experiments.create(lab.world.admin, sent.dataset, {}));
+        std::vector<ExperimentEval> evals;
+        for (const Example& example : lab.examples(sent.dataset)) {
+            ExperimentEval eval;
+            eval.run_id = must(experiments.add_run(lab.world.admin, lab.run(made.id, example.id)));
+            eval.name = "correct";
+            eval.score = 1;
+            evals.push_back(eval);
+        }
+        std::vector<ExperimentEval> wrong = evals;
+        wrong.back().score = std::numeric_limits<double>::infinity();
+        CHECK(outcome(experiments.set_evals(lab.world.admin, wrong)) == "invalid");
+        CHECK(lab.world.count("experiment_evals") == 0);
+        std::vector<ExperimentEval> gone = evals;
+        gone.front().run_id = make_id<ExperimentRunTag>(lab.world.clock);
+        must(experiments.set_evals(lab.world.admin, gone));
+        CHECK(lab.world.count("experiment_evals") == 1);
+        must(experiments.set_evals(lab.world.admin, evals));
+        CHECK(lab.world.count("experiment_evals") == 2);
+        const access::Caller stranger = lab.world.join(lab.world.space, "viewer@example.com", access::Role::viewer);
+        CHECK(outcome(experiments.set_evals(stranger, evals)) == "forbidden");
+    });
+}
+
+TEST_CASE("several results of an evaluator replace the failure that was stored under its name") {
+    for_each_laboratory([](Laboratory& lab) {
+        const auto sent = lab.dataset(1);
+        auto& experiments = lab.evaluate.experiments;
+        const auto made = must(experiments.create(lab.world.admin, sent.dataset, {}));
+        ExperimentEval eval;
+        eval.run_id =
+            must(experiments.add_run(lab.world.admin, lab.run(made.id, lab.examples(sent.dataset).front().id)));
+        eval.name = "tone";
+        eval.evaluator = "tone";
+        eval.error = "the code failed";
+        must(experiments.set_evals(lab.world.admin, {eval}));
+        eval.error.reset();
+        eval.score = 1;
+        ExperimentEval other = eval;
+        eval.name = "tone.short";
+        other.name = "tone.polite";
+        must(experiments.set_evals(lab.world.admin, {eval, other}));
+        CHECK(must(experiments.eval_names(lab.world.admin, made.id)) ==
+              std::vector<std::string>{"tone.polite", "tone.short"});
+        // What a client sent under the name of the evaluator stays, and so does a verdict of its own.
+        eval.name = "tone";
+        must(experiments.set_evals(lab.world.admin, {eval, other}));
+        CHECK(must(experiments.eval_names(lab.world.admin, made.id)).size() == 3);
+    });
+}
+
 TEST_CASE("the gate fails on hard breaks, on examples that must pass and on missing runs") {
     for_each_laboratory([](Laboratory& lab) {
         const auto sent = lab.dataset(4, true);

@@ -203,6 +203,8 @@ Result<> ExampleReader::take_row(json::Object row, const std::string& where) {
     if (!m_names.example_id.empty())
         if (const json::Value* id = row.if_contains(m_names.example_id); id != nullptr && !id->is_null())
             example.example_id = text_of_value(*id);
+    if (const json::Value* node = row.if_contains("node_id"); m_is_guessed && node != nullptr && example.example_id)
+        example.has_assigned_id = text_of_value(*node) == *example.example_id;
     if (!m_names.span_id.empty())
         if (const json::Value* id = row.if_contains(m_names.span_id); id != nullptr && id->is_string())
             example.source = ExampleSource{"", "", std::string(id->get_string())};

@@ -15,7 +15,7 @@ std::string read(FileFormat format, const std::string& text, const ColumnNames& 
         ExampleReader reader(format, names, [&](NewExample example) -> Result<> {
             all += json::print(example.input) + " " + json::print(example.output);
             if (!example.metadata.get_object().empty()) all += " " + json::print(example.metadata);
-            if (example.example_id) all += " id=" + *example.example_id;
+            if (example.example_id) all += (example.has_assigned_id ? " assigned=" : " id=") + *example.example_id;
             for (const auto& split : example.splits) all += " split=" + split;
             if (example.source) all += " span=" + example.source->span;
             all += "\n";
@@ -33,6 +33,13 @@ std::string read(FileFormat format, const std::string& text, const ColumnNames& 
 }
 
 } // namespace
+
+TEST_CASE("an id that equals node_id was assigned by the server that exported it") {
+    CHECK(read(FileFormat::csv, "id,node_id,input.a\nx,y,1\nz,z,2\n") ==
+          "{\"a\":\"1\"} {} id=x\n{\"a\":\"2\"} {} assigned=z\n");
+    CHECK(read(FileFormat::jsonl, R"({"id":"z","node_id":"z","input":{"a":1},"output":{}})") ==
+          "{\"a\":1} {} assigned=z\n");
+}
 
 TEST_CASE("a spreadsheet's last column named like a correct answer is the output") {
     CHECK(read(FileFormat::csv, "question,answer\nhow?,so\n") == R"({"question":"how?"} {"answer":"so"})"

@@ -15,6 +15,10 @@ Result<> AgentVerdicts::expect(sql::Transaction& transaction, const std::string&
     return {};
 }
 
+Result<bool> AgentVerdicts::is_expected(const std::string& run_id) const {
+    return !TRY(m_database.query("SELECT 1 FROM agent_verdicts WHERE run_id = ?", run_id)).empty();
+}
+
 Result<> AgentVerdicts::report(const access::Caller& caller, const json::Object& verdict) const {
     if (caller.run.empty()) return forbidden("a verdict is reported by a run that evaluates a document");
     const std::string text = json::print(verdict);

@@ -14,6 +14,8 @@ public:
 
     // In the transaction that writes the run.
     Result<> expect(sql::Transaction& transaction, const std::string& run_id, const access::SpaceId& space) const;
+    // Whether this run was started to evaluate a document.
+    Result<bool> is_expected(const std::string& run_id) const;
     // forbidden: the caller is not such a run. conflict: it has reported one. too_large: more than 64 KiB.
     Result<> report(const access::Caller& caller, const json::Object& verdict) const;
     // Nothing: none was reported until now.

@@ -1,6 +1,7 @@
 #include "evaluate/judges/builtin.h"
 
 #include "evaluate/judges/builtin_code.h"
+#include "evaluate/judges/judge.h"
 
 #include <fmt/format.h>
 
@@ -172,13 +173,12 @@ constexpr ModelBuiltin model_builtins[] = {
      "mapping describes it.",
      "Role: role\nTurns: turns",
      R"({"turns":[{"input":"Which stock should I buy?","output":"Buy Acme shares, they will double."}]})", "left"},
-    {"pairwise", "experiment_run",
-     "Which of two outputs is better; apply it in both orders, and count a result that changes with the order as a "
-     "tie.",
+    {"pairwise", "experiment_pair",
+     "Which of two outputs is better; it is applied in both orders, and a result that changes with the order is no "
+     "win.",
      "a", "b",
      "Compare both outputs by how well they meet the request. Length, style and the order in which they are shown are "
-     "not "
-     "decisive. Use cannot_judge when neither is better.",
+     "not decisive. Use the label \"tie\" when neither is better.",
      "Input: input\nOutput a: a\nOutput b: b", R"({"input":"Capital of Norway?","a":"Bergen","b":"Oslo"})", "b"},
 };
 
@@ -206,6 +206,10 @@ json::Value model_definition(const ModelBuiltin& one) {
         {"votes", 1},
         {"explain", true}};
     if (!mapping.empty()) definition["mapping"] = std::move(mapping);
+    if (one.target == "experiment_pair") {
+        definition["pairwise"] = true;
+        definition["output"] = json::to_value(pairwise_output());
+    }
     return definition;
 }
 

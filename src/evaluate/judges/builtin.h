@@ -11,7 +11,7 @@ namespace hone::evaluate {
 struct BuiltinExample {
     json::Value document;
     std::string label;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"document", &BuiltinExample::document, "A document as the evaluator gets it."},
         Field{"label", &BuiltinExample::label, "Label that a good evaluator gives it."},
     };
@@ -24,10 +24,11 @@ struct Builtin {
     std::string description;
     json::Value definition;
     std::optional<BuiltinExample> example;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Builtin::name, "Name."},
         Field{"kind", &Builtin::kind, "llm, code or rule."},
-        Field{"target", &Builtin::target, "What it is written for: experiment_run, span, trace or chat_session."},
+        Field{"target", &Builtin::target,
+              "What it is written for: experiment_run, experiment_pair, span, trace or chat_session."},
         Field{"description", &Builtin::description, "What it evaluates."},
         Field{"definition", &Builtin::definition,
               "The definition, as POST /v1/evaluators takes it; of llm without the model."},

@@ -51,12 +51,53 @@ JudgeOutcome outcome_of_code(const CodeResult& result) {
     return outcome;
 }
 
+// Agents and remote services get no files: they cannot evaluate a document that needs one.
+std::optional<JudgeOutcome> without_files(const JudgeRequest& request) {
+    const EvaluatorVersion& version = request.version;
+    if (request.files == nullptr || !(version.agent || version.remote)) return std::nullopt;
+    const auto arguments =
+        arguments_of(version.agent ? *version.agent->mapping : *version.remote->mapping, request.document);
+    if (!arguments.ok()) return std::nullopt; // reported where they are needed
+    const auto files = given_files(arguments.value(), *request.files);
+    if (files.empty()) return std::nullopt;
+    JudgeOutcome outcome;
+    outcome.verdict = Verdict{};
+    outcome.verdict->label = std::string(cannot_judge);
+    outcome.verdict->explanation =
+        fmt::format("the document names the file {}, which {} does not get", files.front()->about.name,
+                    version.agent ? "an agent" : "a remote service");
+    return outcome;
+}
+
 Result<> check_mapping(const std::map<std::string, MappedArgument>& mapping) {
     // The same rules as for code, whose definition has the same mapping.
     CodeDefinition like;
     like.source = "-";
     like.mapping = mapping;
     return check(like);
+}
+
+// The name of a variable, or the first name of its path in the document.
+std::string document_part(const LlmDefinition& llm, const std::string& variable) {
+    const auto mapped = llm.mapping.value.find(variable);
+    if (mapped != llm.mapping.value.end() && mapped->second.literal) return "";
+    const std::string path = mapped != llm.mapping.value.end() ? mapped->second.path.value_or(variable) : variable;
+    const std::string_view plain = path.starts_with("$.") ? std::string_view(path).substr(2) : path;
+    return std::string(plain.substr(0, plain.find_first_of(".[")));
+}
+
+Result<> check_pairwise(const LlmDefinition& llm) {
+    if (json::write(*llm.output) != json::write(pairwise_output()))
+        return invalid("output of a pairwise evaluator is fixed: the labels a, b and tie; leave it out");
+    std::set<std::string> parts;
+    for (const JudgeMessage& message : llm.messages) {
+        const auto names = variables_of(message.content);
+        if (!names.ok()) continue; // reported with its place by the caller
+        for (const std::string& name : names.value()) parts.insert(document_part(llm, name));
+    }
+    if (!parts.contains("a") || !parts.contains("b"))
+        return invalid("messages of a pairwise evaluator need the variables {{a}} and {{b}}: the two outputs");
+    return {};
 }
 
 std::string session_key(const JudgeRequest& request, const std::string& skill_id) {
@@ -74,8 +115,23 @@ Result<OutputConfig> output_of(const EvaluatorVersion& version) {
     return invalid("evaluator " + version.name + " is a rule over spans, which has no output for documents");
 }
 
+OutputConfig pairwise_output() {
+    OutputConfig output;
+    output.type = OutputType::categorical;
+    output.values = std::vector<OutputValue>{
+        {std::string(first_is_better), 1}, {std::string(second_is_better), 0}, {std::string(neither_is_better), 0.5}};
+    return output;
+}
+
+Result<> require_single(const EvaluatorVersion& version) {
+    if (!version.is_pairwise()) return {};
+    return invalid("evaluator " + version.name +
+                   " compares the outputs of two experiments: apply it with `hone experiment compare --pairwise`");
+}
+
 Result<> check(const LlmDefinition& llm) {
     TRY(check(*llm.output));
+    if (*llm.pairwise) TRY(check_pairwise(llm));
     TRY(check_mapping(*llm.mapping));
     if (trim(llm.model.name).empty() || llm.model.name.size() > 200) return invalid("model.name has 1 to 200 bytes");
     if (!llm.model.provider.value.empty()) TRY(protocol_of_provider(*llm.model.provider));
@@ -156,6 +212,7 @@ bool Judges::is_stopped(const JudgeRequest& request) {
 
 JudgeOutcome Judges::judge(const JudgeRequest& request) {
     if (is_stopped(request)) return failed_outcome(JudgeReason::stopped, "the server stops", true);
+    if (auto refused = without_files(request)) return std::move(*refused);
     switch (request.version.kind) {
     case EvaluatorKind::llm:
         return LlmJudge(*this, request).run();
@@ -236,6 +293,8 @@ Result<std::vector<JudgeOutcome>> Judges::test(const Caller& caller, const Evalu
 
 Result<> Judges::pin(const Caller& caller, const access::SpaceId& space, LlmDefinition& llm) const {
     TRY(caller.require(access::Permission::eval_write, space));
+    const bool has_output = llm.output.value.type != OutputType::boolean || !llm.output.value.values.value.empty();
+    if (*llm.pairwise && !has_output) llm.output = pairwise_output();
     TRY(check(llm));
     return pin_model(caller, space, llm.model);
 }

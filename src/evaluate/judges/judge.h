@@ -72,6 +72,7 @@ struct JudgeRequest {
     std::optional<int64_t> token_limit{};         // of all calls of the owner together
     std::optional<int64_t> cost_limit_nano_usd{}; // of all calls of the owner together
     std::function<bool()> stopped{};              // true: the server stops
+    const DocumentFiles* files = nullptr;         // that the document names; null: none
 };
 
 struct JudgeOutcome {
@@ -84,10 +85,11 @@ struct JudgeOutcome {
     bool is_cached = false; // every vote came from the cache: nothing was spent
     int64_t input_tokens = 0;
     int64_t output_tokens = 0;
-    std::optional<int64_t> cost_nano_usd = 0; // nothing: the model has no price
+    int64_t estimated_tokens = 0;             // used, but not reported by the provider
+    std::optional<int64_t> cost_nano_usd = 0; // of all these tokens; nothing: the model has no price
     int64_t duration_ms = 0;
     std::string trace_id; // of the last call, in the hidden project `hone-evals`; or the id of the agent's run
-    int64_t tokens() const { return input_tokens + output_tokens; }
+    int64_t tokens() const { return input_tokens + output_tokens + estimated_tokens; }
 };
 
 // The id of an agent's run, how it ended and the verdict that it reported. Implemented by server/.
@@ -151,8 +153,8 @@ public:
     Result<std::vector<JudgeOutcome>> test(const access::Caller& caller, const EvaluatorVersion& version,
                                            const std::vector<json::Value>& documents, bool use_cache,
                                            const std::function<bool()>& stopped);
-    // Checks a definition before it is saved, and fills in its skill and provider, as the caller sees them. Needs
-    // eval_write.
+    // Checks a definition before it is saved, and fills in its skill and provider, as the caller sees them, and the
+    // labels of one that compares pairs. Needs eval_write.
     Result<> pin(const access::Caller& caller, const access::SpaceId& space, LlmDefinition& llm) const;
     // Only skill and provider.
     Result<> pin_model(const access::Caller& caller, const access::SpaceId& space, JudgeModel& model) const;
@@ -198,6 +200,11 @@ constexpr std::string_view judge_project = "hone-evals";
 
 // The output of a version that evaluates documents; invalid for a rule.
 Result<OutputConfig> output_of(const EvaluatorVersion& version);
+
+// a, b and tie.
+OutputConfig pairwise_output();
+// Why an evaluator cannot be applied to a single document; ok: it can.
+Result<> require_single(const EvaluatorVersion& version);
 
 // What can be checked before a document is there: roles, variables, sizes, ranges, the address.
 Result<> check(const LlmDefinition& llm);

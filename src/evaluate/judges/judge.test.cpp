@@ -173,6 +173,15 @@ TEST_CASE("Refusals, empty and cut responses, and errors of the provider have th
             bench.reply_with(ScriptedModels::refused(status, why));
             CHECK(bench.reason(bench.judge()) == "rejected");
         }
+        // A credential that is not taken is known by the gateway's reason, not by the words of a provider.
+        bench.models.requests.clear();
+        ModelReply no_credential = ScriptedModels::refused(400, "the model skill needs a key");
+        no_credential.is_not_configured = true;
+        bench.reply_with(no_credential);
+        CHECK(bench.reason(bench.judge()) == "rejected");
+        CHECK(bench.models.requests.size() == 1);
+        bench.reply_with(ScriptedModels::refused(400, "it does not take the credential that you name"));
+        CHECK(bench.reason(bench.judge()) == "provider");
         bench.models.requests.clear();
         bench.reply_with(ScriptedModels::refused(400, "maximum context length is 8192 tokens"));
         CHECK(bench.reason(bench.judge()) == "too_large");
@@ -193,6 +202,14 @@ TEST_CASE("Refusals, empty and cut responses, and errors of the provider have th
         outcome = bench.judge();
         CHECK(outcome.verdict);
         CHECK_FALSE(outcome.cost_nano_usd);
+        // What it used is estimated: the tokens, as the cost is.
+        unmetered.estimated_tokens = 40;
+        unmetered.cost_nano_usd = 900;
+        bench.reply_with(unmetered);
+        outcome = bench.judge();
+        CHECK(outcome.tokens() == 40);
+        CHECK(outcome.estimated_tokens == 40);
+        CHECK(outcome.cost_nano_usd == 900);
         bench.models.has_skill = false;
         CHECK(bench.reason(bench.judge()) == "rejected");
     });

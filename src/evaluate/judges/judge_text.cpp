@@ -165,6 +165,7 @@ Result<RenderedMessages> render_messages(const LlmDefinition& llm, const std::st
             bool is_data = false;
             const json::Value value = TRY(variable_value(llm, piece.text, document, is_data));
             const std::string shown = value_text(value);
+            if (!value.is_primitive()) rendered.values.push_back(value);
             text += is_data ? fmt::format("\n<data {0}>\n{1}\n</data {0}>\n", mark, shown) : shown;
             if (bytes + text.size() > largest_judge_text)
                 return too_large(fmt::format("the messages have more than {} KiB with the document; map smaller parts "

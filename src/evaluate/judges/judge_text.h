@@ -11,6 +11,7 @@ constexpr std::string_view verdict_tool = "report_verdict";
 
 struct RenderedMessages {
     std::vector<JudgeMessage> messages;
+    json::Array values{};     // of the variables
     std::string text() const; // for the key of the cache
 };
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "evaluate/evaluators/verdict.h"
+#include "evaluate/judges/judge_images.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -82,6 +83,7 @@ bool LlmJudge::prepare() {
         return fail(rendered.error().code == Code::too_large ? JudgeReason::too_large : JudgeReason::missing_variable,
                     rendered.error().message);
     m_rendered = std::move(rendered).value();
+    if (m_request.files != nullptr) m_images = given_files(m_rendered.values, *m_request.files);
     const auto pinned = m_judges.pin_model(access::Caller::system(), m_request.version.space_id, m_model);
     if (!pinned.ok()) return fail(JudgeReason::rejected, pinned.error().message);
     return true;
@@ -124,10 +126,18 @@ LlmJudge::Sent LlmJudge::send(const Attempt& attempt, ModelReply& reply) {
         else
             target.parameters["response_format"] = json::Object{{"type", "json_object"}};
     }
-    const auto request = make_prompt_request(content_for(attempt), target, {});
+    auto request = make_prompt_request(content_for(attempt), target, {});
     if (!request.ok()) {
         fail(JudgeReason::rejected, request.error().message);
         return Sent::failed;
+    }
+    if (!m_images.empty()) {
+        auto body = with_images(request.value().protocol, request.value().body, m_images);
+        if (!body.ok()) {
+            fail(JudgeReason::rejected, body.error().message);
+            return Sent::failed;
+        }
+        request.value().body = std::move(body).value();
     }
     const auto session = m_judges.session_for(m_request, *m_model.skill);
     if (!session.ok()) {
@@ -159,6 +169,7 @@ LlmJudge::Sent LlmJudge::send(const Attempt& attempt, ModelReply& reply) {
     reply = sent.value();
     m_outcome.input_tokens += reply.input_tokens;
     m_outcome.output_tokens += reply.output_tokens;
+    m_outcome.estimated_tokens += reply.estimated_tokens;
     if (!reply.trace_id.empty()) m_outcome.trace_id = reply.trace_id;
     if (reply.cost_nano_usd && m_outcome.cost_nano_usd)
         *m_outcome.cost_nano_usd += *reply.cost_nano_usd;
@@ -176,11 +187,7 @@ LlmJudge::Sent LlmJudge::classify(const Attempt& attempt, const ModelReply& repl
     }
     const bool has_no_credit = contains_word(reply.error, {"insufficient_quota", "billing", "credit balance"});
     const bool has_no_model = reply.status == 404 || contains_word(reply.error, {"model_not_found", "unknown model"});
-    // The gateway gives 400 for a credential that the provider does not take: a 401 would make a harness prompt for a
-    // login.
-    const bool has_no_key =
-        contains_word(reply.error, {"does not take the credential", "needs a key, and the model skill"});
-    if (reply.status == 401 || reply.status == 402 || reply.status == 403 || has_no_key || has_no_credit ||
+    if (reply.is_not_configured || reply.status == 401 || reply.status == 402 || reply.status == 403 || has_no_credit ||
         has_no_model) {
         fail(JudgeReason::rejected, reply.error);
         return Sent::failed;
@@ -192,6 +199,9 @@ LlmJudge::Sent LlmJudge::classify(const Attempt& attempt, const ModelReply& repl
         return Sent::failed;
     }
     fail(JudgeReason::provider, reply.error, reply.is_temporary);
+    m_takes_no_images =
+        is_refused_form && !m_images.empty() && contains_word(reply.error, {"image", "vision", "multimodal"});
+    if (m_takes_no_images) return Sent::failed;
     m_outcome.retry_after = reply.retry_after;
     const bool is_last = attempt.form == VerdictForm::text && !attempt.with_temperature;
     return is_refused_form && !is_last ? Sent::unsupported : Sent::failed;
@@ -308,7 +318,18 @@ JudgeOutcome LlmJudge::run() {
         if (!m_is_priced) m_outcome.cost_nano_usd.reset();
         return std::move(m_outcome);
     };
+    const auto cannot = [&](std::string why) {
+        Verdict verdict;
+        verdict.label = std::string(cannot_judge);
+        verdict.explanation = std::move(why);
+        m_outcome.verdict = std::move(verdict);
+        m_outcome.reason = JudgeReason::none;
+        m_outcome.error.clear();
+        m_outcome.is_temporary = false;
+        return ended();
+    };
     if (!prepare()) return ended();
+    if (std::string why = refused_files(m_images); !why.empty()) return cannot(std::move(why));
     const int64_t votes = *m_llm.votes;
     int64_t failed = 0;
     for (int64_t number = 1; number <= votes; ++number) {
@@ -316,6 +337,7 @@ JudgeOutcome LlmJudge::run() {
         // A vote that has no verdict may be outvoted; what would fail every vote ends it.
         const bool is_of_vote =
             m_outcome.reason == JudgeReason::unparsable || m_outcome.reason == JudgeReason::off_config;
+        if (m_takes_no_images) return cannot("the model takes no images: " + m_outcome.error);
         if (!is_of_vote || ++failed * 2 > votes) return ended();
     }
     Verdict verdict = majority_of(*m_llm.output, m_votes);

@@ -47,6 +47,8 @@ private:
     std::string m_replied_model;
     int64_t m_cached_votes = 0;
     bool m_is_priced = true;
+    std::vector<const GivenFile*> m_images; // that the variables name
+    bool m_takes_no_images = false;
 };
 
 } // namespace hone::evaluate

@@ -64,7 +64,8 @@ std::string body_start(const net::ClientResponse& response) {
     return repair_utf8(truncate_utf8(trim(response.body), 300));
 }
 
-JudgeOutcome read_remote_reply(const OutputConfig& output, const net::ClientResponse& response) {
+JudgeOutcome read_remote_reply(const OutputConfig& output, const std::string& name,
+                               const net::ClientResponse& response) {
     const int status = response.status;
     if (status == 202) {
         auto body = json::parse(response.body);
@@ -90,7 +91,7 @@ JudgeOutcome read_remote_reply(const OutputConfig& output, const net::ClientResp
     if (!body.ok())
         return remote_failure(JudgeReason::unparsable,
                               "the response of the service is not JSON: " + body_start(response));
-    auto verdict = verdict_of(output, body.value());
+    auto verdict = verdict_of(output, body.value(), name);
     if (!verdict.ok()) return remote_failure(JudgeReason::off_config, verdict.error().message);
     JudgeOutcome outcome;
     outcome.verdict = std::move(verdict).value();
@@ -157,7 +158,7 @@ JudgeOutcome Judges::judge_remote(const JudgeRequest& request) {
             outcome = remote_failure(response.error().code == Code::busy ? JudgeReason::timeout : JudgeReason::provider,
                                      "the request failed: " + response.error().message, true);
     } else {
-        outcome = read_remote_reply(*remote.output, response.value());
+        outcome = read_remote_reply(*remote.output, request.version.name, response.value());
     }
     outcome.duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
     return outcome;

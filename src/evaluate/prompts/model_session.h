@@ -4,8 +4,10 @@
 
 #include "access/caller.h"
 #include "evaluate/prompts/prompt_request.h"
+#include "json/json.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 
 namespace hone::evaluate {
@@ -37,7 +39,8 @@ struct ModelReply {
     int status = 0;
     std::string error; // why there is no reply; empty: there is one
     bool out_of_budget = false;
-    bool is_temporary = false; // the provider is busy or failed: a retry may help
+    bool is_not_configured = false; // the model skill has no credential that works, or no price: the gateway refused
+    bool is_temporary = false;      // the provider is busy or failed: a retry may help
     Duration retry_after{};
     std::string text;
     std::vector<ModelToolUse> tool_calls;
@@ -46,6 +49,7 @@ struct ModelReply {
     std::string trace_id;     // empty: no span was written
     int64_t input_tokens = 0; // with those of caches
     int64_t output_tokens = 0;
+    int64_t estimated_tokens = 0;         // used, but not reported by the provider; the cost includes them
     std::optional<int64_t> cost_nano_usd; // nothing: the model has no price
 };
 
@@ -64,9 +68,37 @@ struct ModelSpending {
     int64_t cost_nano_usd = 0;
 };
 
+// What to list the models of: a stored model skill, or one that is not stored yet.
+struct ModelListRequest {
+    json::Defaulted<std::string> skill;
+    json::Defaulted<std::map<std::string, std::string>> variables;
+    json::Defaulted<std::string> key;
+    static constexpr Pack fields{
+        Field{"skill", &ModelListRequest::skill, "Id or name of a model skill; or give variables."},
+        Field{"variables", &ModelListRequest::variables,
+              "Variables of a model skill that is not stored, such as PROTOCOL. Needs skill_write and secret_write."},
+        Field{"key", &ModelListRequest::key, "Key for `variables`. It is not stored."},
+    };
+};
+
+struct OfferedModel {
+    std::string name;
+    std::string title;
+    static constexpr Pack fields{
+        Field{"name", &OfferedModel::name, "As requests name it."},
+        Field{"title", &OfferedModel::title, "Name for people; empty: the provider has none."},
+    };
+};
+
 class ModelCalls {
 public:
     virtual ~ModelCalls() = default;
+    // The models that the provider offers, from the provider itself. Blocks for up to half a minute.
+    virtual Result<std::vector<OfferedModel>> list_models(const access::Caller& caller, const access::SpaceId& space,
+                                                          const ModelListRequest& wanted) {
+        static_cast<void>(caller), static_cast<void>(space), static_cast<void>(wanted);
+        return unavailable("this server calls no models");
+    }
     // The model skill of the space that offers this model, as the caller sees it. `wanted`: its id or name; empty: the
     // one that lists the model, else one that offers any.
     virtual Result<std::string> find_skill(const access::Caller& caller, const access::SpaceId& space,

@@ -61,7 +61,7 @@ struct ProtectedPromptTag {
     std::string name;
     std::string created_by;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ProtectedPromptTag::name, "Name of the tag, in all prompts of the space."},
         Field{"created_by", &ProtectedPromptTag::created_by, "Name of the user or key that protected it."},
         Field{"created_at", &ProtectedPromptTag::created_at, "Time of the protection."},

@@ -18,7 +18,7 @@ json::Value parsed(const std::string& text) {
     return value.ok() ? std::move(value).value() : json::Value(json::Object{});
 }
 
-constexpr std::tuple prompt_columns{
+constexpr Pack prompt_columns{
     sql::Column{"id", &Prompt::id},
     sql::Column{"space_id", &Prompt::space_id},
     sql::Column{"name", &Prompt::name},
@@ -29,7 +29,7 @@ constexpr std::tuple prompt_columns{
     sql::Column{"source_id", &Prompt::source_id},
     sql::Column{"created_at", &Prompt::created_at},
 };
-constexpr std::tuple prompt_version_columns{
+constexpr Pack prompt_version_columns{
     sql::Column{"id", &PromptVersion::id},
     sql::Column{"prompt_id", &PromptVersion::prompt_id},
     sql::Column{"number", &PromptVersion::number},

@@ -39,7 +39,7 @@ struct QueueConfig {
     std::vector<AnnotationLabel> labels;
     std::optional<double> lower_bound;
     std::optional<double> upper_bound;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &QueueConfig::id, "Id of the annotation config."},
         Field{"name", &QueueConfig::name, "Name of the evals that it writes."},
         Field{"type", &QueueConfig::type, "categorical: one of the labels. continuous: a score. freeform: text."},
@@ -49,6 +49,14 @@ struct QueueConfig {
         Field{"upper_bound", &QueueConfig::upper_bound, "Largest score."},
     };
 };
+
+// Of what matches the filter, what is added.
+enum class QueueFillRule { matching, undecided, split, disputed };
+constexpr auto enum_names(QueueFillRule) {
+    using enum QueueFillRule;
+    return std::array{EnumName{matching, "matching"}, EnumName{undecided, "undecided"}, EnumName{split, "split"},
+                      EnumName{disputed, "disputed"}};
+}
 
 struct Queue {
     QueueId id;
@@ -62,6 +70,7 @@ struct Queue {
     std::string dataset;
     bool fill_enabled = false;
     std::string fill_filter;
+    QueueFillRule fill_rule = QueueFillRule::matching;
     int64_t fill_ppm = 1'000'000;
     Time filled_up_to{};
     std::string fill_problem;
@@ -72,7 +81,7 @@ struct Queue {
     std::string created_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Queue::id, "Id."},
         Field{"space_id", &Queue::space_id, "Id of the space."},
         Field{"project_id", &Queue::project_id, "Project of its items."},
@@ -85,6 +94,9 @@ struct Queue {
         Field{"dataset", &Queue::dataset, "Name of the dataset that corrected outputs go to; empty: none."},
         Field{"fill_enabled", &Queue::fill_enabled, "New matching traces are added by themselves."},
         Field{"fill_filter", &Queue::fill_filter, "Which ones, in the filter language; empty: all."},
+        Field{"fill_rule", &Queue::fill_rule,
+              "Of these: matching (all), undecided (an evaluator reported cannot_judge), split (votes of an evaluator "
+              "differ) or disputed (labels of people differ)."},
         Field{"fill_ppm", &Queue::fill_ppm, "Share of them in millionths, decided by the trace id."},
         Field{"filled_up_to", &Queue::filled_up_to, "Traces before this time were considered."},
         Field{"fill_problem", &Queue::fill_problem, "Why the last attempt to fill it failed; empty: it did not."},
@@ -109,8 +121,9 @@ struct NewQueue {
     json::Defaulted<std::string> dataset;
     json::Defaulted<bool> fill_enabled = false;
     json::Defaulted<std::string> fill_filter;
+    json::Defaulted<QueueFillRule> fill_rule = QueueFillRule::matching;
     json::Defaulted<int64_t> fill_ppm = int64_t{1'000'000};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewQueue::name, "Name, unique in the space."},
         Field{"project", &NewQueue::project, "Id or name of the project."},
         Field{"configs", &NewQueue::configs, "Annotation configs by id or name, 1 to 20."},
@@ -121,6 +134,7 @@ struct NewQueue {
         Field{"dataset", &NewQueue::dataset, "Name of the dataset that corrected outputs go to."},
         Field{"fill_enabled", &NewQueue::fill_enabled, "Add new matching traces by itself."},
         Field{"fill_filter", &NewQueue::fill_filter, "Which ones, in the filter language."},
+        Field{"fill_rule", &NewQueue::fill_rule, "matching, undecided, split or disputed; matching if not given."},
         Field{"fill_ppm", &NewQueue::fill_ppm, "Share of them in millionths; 1000000 if not given."},
     };
 };
@@ -134,8 +148,9 @@ struct QueueChange {
     std::optional<std::string> dataset{};
     std::optional<bool> fill_enabled{};
     std::optional<std::string> fill_filter{};
+    std::optional<QueueFillRule> fill_rule{};
     std::optional<int64_t> fill_ppm{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &QueueChange::name, "Name, unique in the space."},
         Field{"configs", &QueueChange::configs, "Annotation configs by id or name; labels of others are kept."},
         Field{"instructions", &QueueChange::instructions, "Markdown."},
@@ -145,6 +160,7 @@ struct QueueChange {
         Field{"dataset", &QueueChange::dataset, "Name of a dataset; empty: none."},
         Field{"fill_enabled", &QueueChange::fill_enabled, "Add new matching traces by itself."},
         Field{"fill_filter", &QueueChange::fill_filter, "In the filter language."},
+        Field{"fill_rule", &QueueChange::fill_rule, "matching, undecided, split or disputed."},
         Field{"fill_ppm", &QueueChange::fill_ppm, "Share in millionths."},
     };
 };
@@ -155,7 +171,7 @@ struct QueueEval {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"config", &QueueEval::config, "Id or name of the annotation config."},
         Field{"label", &QueueEval::label, "Of a categorical one: one of its labels."},
         Field{"score", &QueueEval::score, "Of a continuous one: a number within its bounds."},
@@ -170,7 +186,7 @@ struct QueueVerdict {
     std::string label;
     std::optional<double> score;
     std::string explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &QueueVerdict::name, "Name of the eval."},
         Field{"kind", &QueueVerdict::kind, "llm, code or agent."},
         Field{"label", &QueueVerdict::label, "Its label."},
@@ -194,7 +210,7 @@ struct QueueItem {
     bool verdicts_hidden = false;
     std::string added_by;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &QueueItem::id, "Id."},
         Field{"queue_id", &QueueItem::queue_id, "Its queue."},
         Field{"target", &QueueItem::target, "span, trace or chat_session."},
@@ -218,7 +234,7 @@ struct LabelQueueItem {
     std::vector<QueueEval> evals;
     json::Defaulted<int64_t> ms_spent = int64_t{0};
     std::optional<json::Value> reference;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"evals", &LabelQueueItem::evals, "One for each config that applies; at least one."},
         Field{"ms_spent", &LabelQueueItem::ms_spent, "Time that the person needed, in milliseconds."},
         Field{"reference", &LabelQueueItem::reference,
@@ -229,7 +245,7 @@ struct LabelQueueItem {
 struct QueueFilled {
     int64_t added = 0;
     int64_t seen = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"added", &QueueFilled::added, "Items that were added."},
         Field{"seen", &QueueFilled::seen, "Targets that match; those that are in the queue already are not added."},
     };
@@ -241,7 +257,7 @@ struct ConfigAgreement {
     int64_t labels = 0;
     std::optional<double> alpha;
     std::string level;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ConfigAgreement::name, "Name of the config."},
         Field{"items", &ConfigAgreement::items, "Items that two or more people have labelled."},
         Field{"labels", &ConfigAgreement::labels, "Labels of these."},
@@ -257,7 +273,7 @@ struct ReviewerProgress {
     int64_t skipped = 0;
     int64_t ms_spent = 0;
     std::optional<Time> last_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"user_id", &ReviewerProgress::user_id, "The person."},
         Field{"name", &ReviewerProgress::name, "Name."},
         Field{"done", &ReviewerProgress::done, "Items labelled."},
@@ -270,7 +286,7 @@ struct ReviewerProgress {
 struct QueueAgreement {
     std::vector<ConfigAgreement> configs;
     std::vector<ReviewerProgress> people;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"configs", &QueueAgreement::configs, "Agreement of people, per config."},
         Field{"people", &QueueAgreement::people, "Progress per person, most items first."},
     };

@@ -328,6 +328,7 @@ Result<> Queues::add_reference(const Queue& queue, const QueueItem& item, const 
     upload.source = VersionSource::ui;
     upload.note = "queue " + queue.name;
     NewExample example;
+    example.names_files = false; // what the application sent
     example.input = span_part(span.input, "input");
     example.output = reference.is_object() ? reference : json::Value(json::Object{{"output", reference}});
     example.metadata = json::Object{{"trace_id", span.row.trace_id}, {"queue", queue.id.text()}};

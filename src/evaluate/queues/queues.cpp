@@ -24,7 +24,7 @@ constexpr std::string_view queue_fields =
     "q.dataset, q.fill_enabled, q.fill_filter, q.fill_ppm, q.filled_up_to, q.fill_problem, q.created_by_name, "
     "q.created_at, q.updated_at, (SELECT COUNT(*) FROM queue_items i WHERE i.queue_id = q.id AND i.state = 'pending'), "
     "(SELECT COUNT(*) FROM queue_items i WHERE i.queue_id = q.id AND i.state = 'done'), (SELECT COUNT(*) FROM "
-    "queue_items i WHERE i.queue_id = q.id AND i.state = 'skipped')";
+    "queue_items i WHERE i.queue_id = q.id AND i.state = 'skipped'), q.fill_rule";
 
 Queue queue_of(const sql::Row& row) {
     Queue queue;
@@ -48,6 +48,7 @@ Queue queue_of(const sql::Row& row) {
     queue.pending = row.integer(17);
     queue.done = row.integer(18);
     queue.skipped = row.integer(19);
+    queue.fill_rule = parse_enum<QueueFillRule>(row.text(20)).value_or(QueueFillRule::matching);
     return queue;
 }
 
@@ -165,6 +166,7 @@ Result<Queue> Queues::create(const Caller& caller, const SpaceId& space, const N
     queue.reviewers_per_item = *wanted.reviewers_per_item;
     queue.dataset = *wanted.dataset;
     queue.fill_filter = *wanted.fill_filter;
+    queue.fill_rule = *wanted.fill_rule;
     queue.fill_ppm = *wanted.fill_ppm;
     TRY(check_queue(queue));
     if (!queue.dataset.empty()) TRY(caller.require(Permission::dataset_write, space));
@@ -180,10 +182,11 @@ Result<Queue> Queues::create(const Caller& caller, const SpaceId& space, const N
         TRY(transaction.execute(
             "INSERT INTO annotation_queues (id, space_id, project_id, name, instructions, target, reviewers_per_item, "
             "shows_verdicts, dataset, fill_enabled, fill_filter, fill_ppm, filled_up_to, fill_problem, created_by, "
-            "created_by_name, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)",
+            "created_by_name, created_at, updated_at, fill_rule) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, "
+            "?, ?, ?, ?)",
             queue.id, space, project.id, queue.name, queue.instructions, name_of(queue.target),
             queue.reviewers_per_item, *wanted.shows_verdicts ? 1 : 0, queue.dataset, *wanted.fill_enabled ? 1 : 0,
-            queue.fill_filter, queue.fill_ppm, now, caller.actor(), caller.name, now, now));
+            queue.fill_filter, queue.fill_ppm, now, caller.actor(), caller.name, now, now, name_of(queue.fill_rule)));
         TRY(set_configs(transaction, queue.id, configs));
         return m_access.audit.record(transaction, caller,
                                      {"queue_create", space, queue.id.text(), {{"name", queue.name}}});
@@ -201,6 +204,7 @@ Result<Queue> Queues::update(const Caller& caller, const Queue& queue, const Que
     if (change.dataset) changed.dataset = *change.dataset;
     if (change.fill_enabled) changed.fill_enabled = *change.fill_enabled;
     if (change.fill_filter) changed.fill_filter = *change.fill_filter;
+    if (change.fill_rule) changed.fill_rule = *change.fill_rule;
     if (change.fill_ppm) changed.fill_ppm = *change.fill_ppm;
     TRY(check_queue(changed));
     if (change.dataset && !change.dataset->empty()) TRY(caller.require(Permission::dataset_write, queue.space_id));
@@ -218,11 +222,11 @@ Result<Queue> Queues::update(const Caller& caller, const Queue& queue, const Que
         TRY(transaction.execute(
             "UPDATE annotation_queues SET name = ?, instructions = ?, reviewers_per_item = ?, shows_verdicts = ?, "
             "dataset "
-            "= ?, fill_enabled = ?, fill_filter = ?, fill_ppm = ?, filled_up_to = ?, fill_problem = '', updated_at = ? "
-            "WHERE id = ?",
+            "= ?, fill_enabled = ?, fill_filter = ?, fill_rule = ?, fill_ppm = ?, filled_up_to = ?, fill_problem = '', "
+            "updated_at = ? WHERE id = ?",
             changed.name, changed.instructions, changed.reviewers_per_item, changed.shows_verdicts ? 1 : 0,
-            changed.dataset, changed.fill_enabled ? 1 : 0, changed.fill_filter, changed.fill_ppm,
-            begins ? now : queue.filled_up_to, now, queue.id));
+            changed.dataset, changed.fill_enabled ? 1 : 0, changed.fill_filter, name_of(changed.fill_rule),
+            changed.fill_ppm, begins ? now : queue.filled_up_to, now, queue.id));
         if (configs) TRY(set_configs(transaction, queue.id, *configs));
         if (changed.reviewers_per_item != queue.reviewers_per_item)
             for (const auto& [state, of] : {std::pair("done", "done"), std::pair("pending", "done")}) {
@@ -303,6 +307,19 @@ Result<std::vector<std::pair<std::string, std::string>>> Queues::matching(const 
         if (!target.empty() && is_sampled(trace.empty() ? target : trace, queue.fill_ppm))
             found.emplace_back(target, trace);
     };
+    if (queue.fill_rule != QueueFillRule::matching) {
+        telemetry::FindUnsettled request;
+        request.project = queue.project_id.text();
+        request.target = queue.target;
+        request.kind = queue.fill_rule == QueueFillRule::undecided ? telemetry::Unsettled::undecided
+                       : queue.fill_rule == QueueFillRule::split   ? telemetry::Unsettled::split
+                                                                   : telemetry::Unsettled::disputed;
+        request.filter = queue.fill_filter;
+        request.since_ns = from_ns;
+        request.limit = static_cast<size_t>(limit);
+        for (const auto& one : TRY(m_spans->evals.find_unsettled(request))) take(one.id, one.trace_id);
+        return found;
+    }
     telemetry::Scope scope;
     scope.project = queue.project_id.text();
     scope.filter = queue.fill_filter;

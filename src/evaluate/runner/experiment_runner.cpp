@@ -2,10 +2,7 @@
 
 #include "base/log.h"
 #include "crypto/crypto.h"
-#include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/evaluators/short_lived_file.h"
-#include "evaluate/evaluators/verdict.h"
-#include "evaluate/runner/rule_evals.h"
 #include "sandbox/image/tree.h"
 
 #include <fmt/format.h>
@@ -18,43 +15,11 @@ namespace {
 
 // An example, and an output, has up to 4 MiB.
 constexpr int64_t examples_read_at_once = 25;
-constexpr int64_t evals_at_once = 50;
 constexpr Duration renewal = std::chrono::seconds(2);
 // A run that the machine could not begin (no sandbox, no memory) is retried this often before the experiment fails.
 constexpr int most_machine_errors = 3;
 
-// A place of the server, until the end of the scope.
-class Place {
-public:
-    Place(SharedPlaces* places, const std::function<bool()>& ended)
-        : m_places(places),
-          m_is_taken(places == nullptr || places->take(ended)) {}
-    ~Place() {
-        if (m_places != nullptr && m_is_taken) m_places->give();
-    }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    bool is_taken() const { return m_is_taken; }
-
-private:
-    SharedPlaces* const m_places;
-    const bool m_is_taken;
-};
-
 } // namespace
-
-json::Value document_of(const RunRecord& record) {
-    json::Object document;
-    document["input"] = stored_json(record.example.input);
-    const auto output = json::parse(record.run.output);
-    document["output"] = output.ok() ? output.value() : json::Value(nullptr);
-    document["reference"] = stored_json(record.example.output);
-    document["metadata"] = stored_json(record.example.metadata);
-    document["example_id"] = record.example.id.text();
-    document["repetition"] = record.run.repetition;
-    document["latency_ms"] = static_cast<double>((record.run.ended_at - record.run.started_at).count()) / 1'000'000.0;
-    return document;
-}
 
 ExperimentRunner::ExperimentRunner(RunnerParts parts)
     : m_parts(std::move(parts)),
@@ -92,9 +57,10 @@ Result<> ExperimentRunner::start() {
 
 Result<std::vector<CodeResult>> ExperimentRunner::run_code(const EvaluatorVersion& version,
                                                            const std::vector<json::Value>& documents,
-                                                           const std::function<bool()>& stopped) {
+                                                           const std::function<bool()>& stopped,
+                                                           const DocumentFiles& files) {
     if (!m_layers) return unavailable("this machine cannot isolate code, so none is run; `hone check` states why");
-    return CodeRunner(*m_parts.provider, *m_layers, m_parts.directory).run_code(version, documents, stopped);
+    return CodeRunner(*m_parts.provider, *m_layers, m_parts.directory).run_code(version, documents, stopped, files);
 }
 
 // At the start and every hour.
@@ -239,7 +205,7 @@ void ExperimentRunner::run_lane(Live& live, const ExperimentTask& task, const Ta
         while (!is_over(live)) {
             if (!next) next = TRY(take(live, task));
             if (!next) return {};
-            const Place place(m_parts.places, [&] { return is_over(live); });
+            const SharedPlace place(m_parts.places, [&] { return is_over(live); });
             if (!place.is_taken()) return {};
             ExperimentRun run;
             run.experiment_id = live.id;
@@ -284,123 +250,6 @@ void ExperimentRunner::run_lane(Live& live, const ExperimentTask& task, const Ta
     live.stopping = true;
     const Lock lock(live.mutex);
     if (!live.error) live.error = ran.error();
-}
-
-Result<> ExperimentRunner::evaluate(Live& live, const ExperimentTask& task) {
-    for (const TaskEvaluator& evaluator : task.evaluators) {
-        if (is_over(live)) return {};
-        TRY(evaluate_with(live, task, evaluator));
-    }
-    return {};
-}
-
-// A model, an agent or a remote service: several documents at the same time.
-std::vector<JudgeOutcome> ExperimentRunner::apply_judge(Live& live, const ExperimentTask& task,
-                                                        const EvaluatorVersion& version,
-                                                        const std::vector<RunRecord>& records) {
-    std::vector<JudgeOutcome> outcomes(records.size());
-    std::atomic<size_t> next{0};
-    const auto lane = [&] {
-        for (size_t i = next++; i < records.size(); i = next++) {
-            const json::Value document = document_of(records[i]);
-            JudgeRequest request{version, document};
-            request.owner = task.experiment_id.text();
-            request.repetition = records[i].run.repetition;
-            request.target = {"experiment_run", records[i].run.id.text(), task.project_id, task.project_name};
-            if (task.budget_micro_usd) request.cost_limit_nano_usd = *task.budget_micro_usd * 1000;
-            request.stopped = [&] { return is_over(live); };
-            outcomes[i] = m_parts.judges.judge_persistently(request);
-        }
-    };
-    std::vector<std::jthread> lanes;
-    for (int64_t i = 0; i < task.concurrency; ++i) lanes.emplace_back(lane);
-    lanes.clear(); // joins
-    return outcomes;
-}
-
-Result<std::vector<JudgeOutcome>> ExperimentRunner::apply_evaluator(Live& live, const ExperimentTask& task,
-                                                                    const TaskEvaluator& evaluator,
-                                                                    const EvaluatorVersion& version,
-                                                                    const std::vector<RunRecord>& records) {
-    if (version.kind != EvaluatorKind::rule && version.kind != EvaluatorKind::code)
-        return apply_judge(live, task, version, records);
-    std::vector<CodeResult> results;
-    if (version.code) {
-        std::vector<json::Value> documents;
-        for (const RunRecord& record : records) documents.push_back(document_of(record));
-        const Place place(m_parts.places, [&] { return is_over(live); });
-        if (!place.is_taken()) return conflict("the experiment ends");
-        results = TRY(run_code(version, documents, [this, &live] { return is_over(live); }));
-    } else {
-        if (m_parts.spans == nullptr) return unavailable("this server stores no spans, so no rule can be applied");
-        const Experiment of = TRY(m_parts.experiments.find(Caller::system(), task.experiment_id));
-        // Recorded traces are in the projects that they came from.
-        std::vector<std::string> projects = task.source_projects;
-        projects.push_back(of.project_id.text());
-        if (evaluator.project_id) projects.push_back(evaluator.project_id->text());
-        results = TRY(apply_rule(*m_parts.spans, *version.rule, projects, records));
-    }
-    std::vector<JudgeOutcome> outcomes;
-    for (CodeResult& result : results) {
-        JudgeOutcome outcome;
-        outcome.verdict = std::move(result.verdict);
-        outcome.error = std::move(result.error);
-        outcome.duration_ms = result.duration_ms;
-        outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
-}
-
-Result<> ExperimentRunner::evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator) {
-    const auto version = m_parts.tasks.version(evaluator);
-    if (!version.ok()) {
-        const Lock lock(live.mutex);
-        live.problem += fmt::format("evaluator {} was deleted; ", evaluator.name);
-        return {};
-    }
-    const bool is_model = version.value().llm || version.value().agent;
-    std::string after;
-    for (;;) {
-        const auto records = TRY(m_parts.tasks.pending_evals(task, evaluator.name, after, evals_at_once));
-        if (records.empty() || is_over(live)) return {};
-        const Time began = m_parts.clock.now();
-        const auto judged = TRY(apply_evaluator(live, task, evaluator, version.value(), records));
-        for (size_t i = 0; i < records.size(); ++i) {
-            if (judged[i].reason == JudgeReason::stopped) continue;
-            if (judged[i].reason == JudgeReason::budget) {
-                const Lock lock(live.mutex);
-                live.problem = judged[i].error;
-                live.out_of_budget = true;
-                live.stopping = true;
-                continue;
-            }
-            ExperimentEval eval;
-            eval.run_id = records[i].run.id;
-            eval.name = evaluator.name;
-            eval.kind = is_model ? AnnotatorKind::llm : AnnotatorKind::code;
-            if (!judged[i].trace_id.empty() && version.value().llm) eval.trace_id = judged[i].trace_id;
-            json::Object metadata;
-            if (const auto& verdict = judged[i].verdict) {
-                eval.label = verdict->label;
-                eval.score = verdict->score;
-                eval.explanation = verdict->explanation;
-                metadata = verdict->metadata.get_object();
-            } else {
-                eval.error = judged[i].error;
-            }
-            metadata["evaluator"] = evaluator.evaluator_id.text();
-            metadata["version"] = evaluator.number;
-            if (judged[i].reason != JudgeReason::none) metadata["reason"] = std::string(name_of(judged[i].reason));
-            if (is_model) metadata["cached"] = judged[i].is_cached;
-            if (judged[i].tokens() > 0) metadata["tokens"] = judged[i].tokens();
-            eval.metadata = std::move(metadata);
-            eval.started_at = began;
-            eval.ended_at = began + std::chrono::milliseconds(judged[i].duration_ms);
-            const auto stored = m_parts.experiments.set_eval(Caller::system(), std::move(eval));
-            if (!stored.ok() && stored.error().code != Code::not_found) return stored.error();
-        }
-        after = records.back().run.id.text();
-    }
 }
 
 } // namespace hone::evaluate

@@ -18,6 +18,7 @@ namespace hone::evaluate {
 
 struct RunnerParts {
     const Clock& clock;
+    Datasets& datasets;
     Experiments& experiments;
     ExperimentTasks& tasks;
     Judges& judges;
@@ -41,7 +42,8 @@ public:
     void wake() { m_duty.wake(); }
     // Runs code on a few documents; unavailable where nothing can be isolated.
     Result<std::vector<CodeResult>> run_code(const EvaluatorVersion& version, const std::vector<json::Value>& documents,
-                                             const std::function<bool()>& stopped = {});
+                                             const std::function<bool()>& stopped = {},
+                                             const DocumentFiles& files = {});
 
 private:
     struct Live {
@@ -71,11 +73,20 @@ private:
     Result<std::optional<PendingRun>> take(Live& live, const ExperimentTask& task);
     Result<> evaluate(Live& live, const ExperimentTask& task);
     Result<> evaluate_with(Live& live, const ExperimentTask& task, const TaskEvaluator& evaluator);
+    Result<std::vector<RunRecord>> next_records(const ExperimentTask& task, const std::string& evaluator, bool is_cheap,
+                                                std::string after);
+    static std::vector<ExperimentEval> evals_of(const RunRecord& record, const TaskEvaluator& evaluator,
+                                                const EvaluatorVersion& version, const JudgeOutcome& outcome,
+                                                Time began);
     Result<std::vector<JudgeOutcome>> apply_evaluator(Live& live, const ExperimentTask& task,
                                                       const TaskEvaluator& evaluator, const EvaluatorVersion& version,
                                                       const std::vector<RunRecord>& records);
     std::vector<JudgeOutcome> apply_judge(Live& live, const ExperimentTask& task, const EvaluatorVersion& version,
                                           const std::vector<RunRecord>& records);
+    // The files that the example of a run names, for its evaluators. not_found: one is gone.
+    Result<DocumentFiles> files_of(const ExperimentTask& task, const json::Value& document) const;
+    Result<std::vector<CodeResult>> apply_code(Live& live, const ExperimentTask& task, const EvaluatorVersion& version,
+                                               const std::vector<RunRecord>& records);
     bool is_over(const Live& live) const { return m_ending || live.stopping; }
 
     const RunnerParts m_parts;

@@ -51,7 +51,7 @@ struct TaskDefinition {
     json::Defaulted<std::string> skill;
     json::Defaulted<json::Value> parameters = json::Value(json::Object{});
     std::optional<ReplayTools> replay_tools;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{
             "kind", &TaskDefinition::kind,
             "command: in a sandbox without network. http: one POST per run. evaluate: no runs, only the evaluators on "
@@ -108,7 +108,7 @@ struct StartTask {
     json::Defaulted<int64_t> concurrency = int64_t{4};
     std::optional<int64_t> budget_seconds;
     std::optional<int64_t> budget_micro_usd;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"task", &StartTask::task, "What is run for each example."},
         Field{"evaluators", &StartTask::evaluators,
               "Evaluators by id or name, of rules PROJECT/NAME, each with @NUMBER for a version other than the newest. "
@@ -131,7 +131,7 @@ struct TaskEvaluator {
     int64_t evals = 0;
     int64_t failed_evals = 0;
     std::optional<access::ProjectId> project_id{}; // of a rule
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"evaluator_id", &TaskEvaluator::evaluator_id, "Id of the evaluator."},
         Field{"number", &TaskEvaluator::number, "Its version."},
         Field{"name", &TaskEvaluator::name, "Name of the evals."},
@@ -149,7 +149,7 @@ struct Replay {
     ReplayTools tools = ReplayTools::none;
     int64_t tool_results = 0;
     std::string reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"example_id", &Replay::example_id, "Id of the example."},
         Field{"source_project", &Replay::source_project, "Project of the recorded trace."},
         Field{"source_trace", &Replay::source_trace, "The recorded trace."},
@@ -188,7 +188,7 @@ struct ExperimentTask {
     std::optional<Time> started_at;
     std::optional<Time> ended_at;
     std::vector<std::string> source_projects{}; // of replays: those whose traces may be read
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"experiment_id", &ExperimentTask::experiment_id, "Id of the experiment."},
         Field{"space_id", &ExperimentTask::space_id, "Id of the space."},
         Field{"task", &ExperimentTask::task, "What is run for each example."},

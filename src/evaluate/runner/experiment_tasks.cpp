@@ -1,6 +1,7 @@
 #include "evaluate/runner/experiment_tasks.h"
 
 #include "evaluate/experiments/experiment_rows.h"
+#include "evaluate/judges/judge.h"
 #include "evaluate/runner/prompt_task.h"
 #include "net/http/url.h"
 #include "sandbox/provider/spec.h"
@@ -103,7 +104,7 @@ constexpr std::string_view task_columns =
     "t.spent_ms, t.attempt_at, t.started_by_name, t.created_at, t.started_at, t.ended_at, t.budget_micro_usd, "
     "t.source_projects";
 
-Result<ExperimentTask> task_of(const sql::Row& row) {
+Result<ExperimentTask> experiment_task_of(const sql::Row& row) {
     ExperimentTask task;
     task.experiment_id = row.id<ExperimentTag>(0);
     task.space_id = row.id<access::SpaceTag>(1);
@@ -157,6 +158,7 @@ Result<ExperimentTask> ExperimentTasks::start(const Caller& caller, const Experi
         if (found.kind == EvaluatorKind::rule && !task.command.value.empty())
             return invalid("evaluator " + found.name +
                            " is a rule over spans, and runs of a command have no trace: evaluate them by code");
+        TRY(require_single(found));
         // Models and workers cost money: what starts a run may use them.
         if (found.kind == EvaluatorKind::llm || found.kind == EvaluatorKind::agent)
             TRY(caller.require(Permission::run_start, of.space_id));
@@ -233,7 +235,7 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
     const auto rows = TRY(m_database.query(
         "SELECT " + std::string(task_columns) + " FROM experiment_tasks t WHERE t.experiment_id = ?", id));
     if (rows.empty()) return not_found("a task of experiment " + id.text() + " that the server runs");
-    ExperimentTask task = TRY(task_of(rows.front()));
+    ExperimentTask task = TRY(experiment_task_of(rows.front()));
     task.expected_runs = of.example_count * of.repetitions;
     task.successful_runs = of.successful_runs;
     task.failed_runs = of.failed_runs;
@@ -243,8 +245,9 @@ Result<ExperimentTask> ExperimentTasks::find(const Caller& caller, const Experim
         TRY(m_database.query("SELECT COUNT(*) FROM experiment_replays WHERE experiment_id = ? AND reason <> ''", id));
     task.not_replayed = left.front().integer(0);
     for (const auto& row : TRY(m_database.query(
-             "SELECT e.evaluator_id, e.number, e.name, (SELECT COUNT(*) FROM experiment_evals v WHERE v.experiment_id "
-             "= e.experiment_id AND v.name = e.name AND v.error IS NULL), (SELECT COUNT(*) FROM experiment_evals v "
+             "SELECT e.evaluator_id, e.number, e.name, (SELECT COUNT(DISTINCT v.run_id) FROM experiment_evals v WHERE "
+             "v.experiment_id = e.experiment_id AND (v.name = e.name OR v.evaluator = e.name) AND v.error IS NULL), "
+             "(SELECT COUNT(*) FROM experiment_evals v "
              "WHERE v.experiment_id = e.experiment_id AND v.name = e.name AND v.error IS NOT NULL), e.project_id FROM "
              "experiment_evaluators e WHERE e.experiment_id = ? ORDER BY e.position",
              id)))
@@ -391,9 +394,9 @@ Result<std::vector<RunRecord>> ExperimentTasks::pending_evals(const ExperimentTa
                  " FROM experiment_runs n JOIN experiment_examples x ON x.experiment_id = n.experiment_id AND "
                  "x.example_id = n.example_id JOIN dataset_examples e ON e.id = x.example_id JOIN dataset_revisions r "
                  "ON r.example_id = x.example_id AND r.version = x.revision WHERE n.experiment_id = ? AND n.id > ? AND "
-                 "n.error IS NULL AND NOT EXISTS (SELECT 1 FROM experiment_evals v WHERE v.run_id = n.id AND v.name = "
-                 "? AND (v.error IS NULL OR v.created_at >= ?)) ORDER BY n.id LIMIT ?",
-             task.experiment_id, after, name, task.attempt_at, limit))) {
+                 "n.error IS NULL AND NOT EXISTS (SELECT 1 FROM experiment_evals v WHERE v.run_id = n.id AND "
+                 "(v.name = ? OR v.evaluator = ?) AND (v.error IS NULL OR v.created_at >= ?)) ORDER BY n.id LIMIT ?",
+             task.experiment_id, after, name, name, task.attempt_at, limit))) {
         RunRecord record;
         record.run = sql::read<ExperimentRun>(run_columns, row);
         record.example = example_of(row, sql::width(run_columns));

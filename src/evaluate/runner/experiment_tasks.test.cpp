@@ -226,6 +226,34 @@ TEST_CASE("code is run in batches, and whatever it does is a verdict or a reason
                        "import socket\ndef evaluate(d):\n    socket.create_connection(('1.1.1.1', 53), 2)")
                   .front()
                   .find("the code failed: OSError") == 0);
+        // Forks until it cannot, fills its disk, and looks for processes that are not its own.
+        CHECK(run_code(CodeLanguage::python, "import os, time\ndef evaluate(d):\n"
+                                             "    try:\n"
+                                             "        for _ in range(1000):\n"
+                                             "            if os.fork() == 0:\n"
+                                             "                time.sleep(60)\n"
+                                             "                os._exit(0)\n"
+                                             "    except BlockingIOError:\n"
+                                             "        return True\n"
+                                             "    return False")
+                  .front() == "true");
+        CHECK(run_code(CodeLanguage::python, "def evaluate(d):\n"
+                                             "    try:\n"
+                                             "        with open('/workspace/large', 'wb') as file:\n"
+                                             "            for _ in range(1000):\n"
+                                             "                file.write(b'x' * (1 << 20))\n"
+                                             "    except OSError:\n"
+                                             "        return True\n"
+                                             "    return False")
+                  .front() == "true");
+        CHECK(run_code(CodeLanguage::python,
+                       "import os\ndef evaluate(d):\n"
+                       "    return len([name for name in os.listdir('/proc') if name.isdigit()]) < 10")
+                  .front() == "true");
+        CHECK(run_code(CodeLanguage::python,
+                       "def evaluate(d):\n    for _ in range(1000): print('x' * (1 << 20))\n    return True", 1, 30'000)
+                  .front()
+                  .find("limit: output") != std::string::npos);
         CHECK(run_code(CodeLanguage::shell, "echo pass").front().find("stdout is not JSON") == 0);
         CHECK(run_code(CodeLanguage::shell, "true").front().find("wrote nothing") != std::string::npos);
         CHECK(run_code(CodeLanguage::shell, "echo why >&2; exit 3").front() ==

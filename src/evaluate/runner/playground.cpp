@@ -116,6 +116,18 @@ Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller
     return call;
 }
 
+Result<std::vector<OfferedModel>> Playground::list_models(const Caller& caller, const access::SpaceId& space,
+                                                          const ModelListRequest& wanted) const {
+    TRY(caller.require(Permission::run_start, space));
+    const bool is_stored = !wanted.skill.value.empty();
+    if (is_stored != wanted.variables.value.empty() || (is_stored && !wanted.key.value.empty()))
+        return invalid("give skill, the id or name of a model skill, or variables of one that is not stored");
+    if (!is_stored) TRY(caller.require(Permission::skill_write, space));
+    ModelCalls* const models = m_sources == nullptr ? nullptr : m_sources->models();
+    if (models == nullptr) return unavailable("this server calls no models");
+    return models->list_models(caller, space, wanted);
+}
+
 void Playground::run(PlaygroundCall& call, const Send& send) const {
     const Duration began = m_clock.steady();
     PlaygroundReply last;
@@ -147,6 +159,7 @@ void Playground::run(PlaygroundCall& call, const Send& send) const {
     last.model = reply.model;
     last.input_tokens = reply.input_tokens;
     last.output_tokens = reply.output_tokens;
+    last.estimated_tokens = reply.estimated_tokens;
     if (reply.cost_nano_usd) last.cost_micro_usd = *reply.cost_nano_usd / 1000;
     last.project_id = call.m_project_id;
     if (!reply.trace_id.empty()) last.trace_id = reply.trace_id;

@@ -23,7 +23,7 @@ struct PlaygroundRun {
     json::Defaulted<json::Value> variables = json::Value(json::Object{});
     json::Defaulted<std::string> project;
     json::Defaulted<int64_t> timeout_ms = int64_t{300'000};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"prompt", &PlaygroundRun::prompt,
               "Prompt: NAME for its newest version, NAME@TAG, NAME:NUMBER, or the id of a version."},
         Field{"prompt_version", &PlaygroundRun::prompt_version,
@@ -43,7 +43,7 @@ struct PlaygroundRun {
 
 struct PlaygroundToolCall {
     std::string id, name, arguments;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PlaygroundToolCall::id, ""},
         Field{"name", &PlaygroundToolCall::name, ""},
         Field{"arguments", &PlaygroundToolCall::arguments, "JSON."},
@@ -58,18 +58,21 @@ struct PlaygroundReply {
     std::string model;
     int64_t input_tokens = 0;
     int64_t output_tokens = 0;
+    int64_t estimated_tokens = 0;
     std::optional<int64_t> cost_micro_usd;
     int64_t duration_ms = 0;
     std::optional<int64_t> first_text_ms;
     std::string project_id;
     std::optional<std::string> trace_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"text", &PlaygroundReply::text, "The whole text."},
         Field{"tool_calls", &PlaygroundReply::tool_calls, "Calls that the model requests; none is made."},
         Field{"finish_reason", &PlaygroundReply::finish_reason, "In the words of the provider."},
         Field{"model", &PlaygroundReply::model, "As the provider names it."},
         Field{"input_tokens", &PlaygroundReply::input_tokens, "With those of caches."},
         Field{"output_tokens", &PlaygroundReply::output_tokens, "With those of reasoning."},
+        Field{"estimated_tokens", &PlaygroundReply::estimated_tokens,
+              "Beside these: not reported by the provider, estimated. The cost is estimated with them."},
         Field{"cost_micro_usd", &PlaygroundReply::cost_micro_usd,
               "In millionths of a US dollar; null: the model has no price."},
         Field{"duration_ms", &PlaygroundReply::duration_ms, "From the request to the end."},
@@ -112,6 +115,9 @@ public:
     // Shared: the connection cancels what a thread of the playground runs.
     Result<std::shared_ptr<PlaygroundCall>> prepare(const access::Caller& caller, const access::SpaceId& space,
                                                     const PlaygroundRun& wanted);
+    // The models to choose from. Needs run_start.
+    Result<std::vector<OfferedModel>> list_models(const access::Caller& caller, const access::SpaceId& space,
+                                                  const ModelListRequest& wanted) const;
     // `send` gets the events: `text` {text} for each piece, then one `done` (PlaygroundReply) or `error` {message}; it
     // returns false when the connection is closed. `ended` is called once, at the end.
     using Send = std::function<bool(std::string_view event, const std::string& data)>;

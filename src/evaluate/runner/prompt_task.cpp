@@ -50,7 +50,9 @@ TaskOutcome output_of_reply(const ModelReply& reply, bool is_json) {
     if (!calls.empty()) output["tool_calls"] = std::move(calls);
     if (!reply.finish_reason.empty()) output["finish_reason"] = reply.finish_reason;
     output["model"] = reply.model;
-    output["usage"] = json::Object{{"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
+    json::Object usage{{"input_tokens", reply.input_tokens}, {"output_tokens", reply.output_tokens}};
+    if (reply.estimated_tokens > 0) usage["estimated_tokens"] = reply.estimated_tokens;
+    output["usage"] = std::move(usage);
     TaskOutcome outcome{json::print(output), std::nullopt};
     if (outcome.output.size() > largest_output) return failed_call("the output has more than 4 MiB", &reply);
     if (!reply.trace_id.empty()) outcome.trace_id = reply.trace_id;

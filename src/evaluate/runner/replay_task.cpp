@@ -1,6 +1,7 @@
 #include "evaluate/runner/replay_task.h"
 
 #include "evaluate/content/canonical.h"
+#include "evaluate/datasets/dataset_rows.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,21 +35,6 @@ std::string recorded_failure(const telemetry::SpanPayload& span) {
 }
 
 } // namespace
-
-bool holds_conversation(const json::Value& input) {
-    if (input.is_array()) {
-        for (const json::Value& message : input.get_array()) {
-            const json::Value* role = message.is_object() ? message.get_object().if_contains("role") : nullptr;
-            const std::string_view name =
-                role != nullptr && role->is_string() ? std::string_view(role->get_string()) : "";
-            if (name == "assistant" || name == "ai" || name == "model") return true;
-        }
-    } else if (input.is_object()) {
-        for (const auto& field : input.get_object())
-            if (field.value().is_array() && holds_conversation(field.value())) return true;
-    }
-    return false;
-}
 
 std::vector<telemetry::SpanRow> tool_calls_below(const std::vector<telemetry::SpanRow>& trace,
                                                  const std::string& span_id) {
@@ -129,9 +115,14 @@ Result<> Recordings::read_trace(const ExperimentTask& task, const Example& examp
         return {};
     }
     if (TRY(continues_a_chat(project, span)) && !holds_conversation(recording.input)) {
-        reason = "it continues the chat session " + std::string(truncate_utf8(span.row.chat_session, 100)) +
-                 ", and the conversation before it is not in its input";
-        return {};
+        // An example of a turn has the conversation that the span lacks.
+        json::Value own = stored_json(example.input);
+        if (!holds_conversation(own)) {
+            reason = "it continues the chat session " + std::string(truncate_utf8(span.row.chat_session, 100)) +
+                     ", and the conversation before it is not in its input";
+            return {};
+        }
+        recording.input = std::move(own);
     }
     telemetry::SpanStore& store = *TRY(m_spans->store());
     const auto calls = tool_calls_below(TRY(store.trace_skeleton(project, span.row.trace_id)).spans, span.row.span_id);

@@ -2,6 +2,7 @@
 // it cannot be run again. Reads the spans; runs nothing. Thread-safe; blocks.
 #pragma once
 
+#include "evaluate/content/canonical.h"
 #include "evaluate/runner/experiment_tasks.h"
 #include "telemetry/spans.h"
 
@@ -39,9 +40,6 @@ private:
 
     telemetry::Spans* const m_spans;
 };
-
-// Whether a list of messages in it has one of the application: the conversation before the last turn is in the input.
-bool holds_conversation(const json::Value& input);
 
 // The tools that were called below a span, in the order of their start; not those that another tool called.
 std::vector<telemetry::SpanRow> tool_calls_below(const std::vector<telemetry::SpanRow>& trace,

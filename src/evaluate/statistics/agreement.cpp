@@ -139,6 +139,18 @@ std::optional<CorrectedRate> corrected_rate(double rate, int64_t count, const La
     return with_interval(people + weight * (rate - evaluator), variance, weight);
 }
 
+void WeighedPasses::add(bool passes, double inclusion) {
+    const double weight = inclusion > 0 && inclusion < 1 ? 1 / inclusion : 1;
+    ++m_count;
+    m_passes += passes ? weight : 0;
+    m_weight += weight;
+    m_squares += weight * weight;
+}
+
+int64_t WeighedPasses::effective_count() const {
+    return m_squares > 0 ? std::llround(m_weight * m_weight / m_squares) : 0;
+}
+
 std::optional<double> rogan_gladen(double rate, double recognised_passes, double recognised_failures) {
     const double information = recognised_passes + recognised_failures - 1;
     if (information <= 0.1 + 1e-12) return std::nullopt;

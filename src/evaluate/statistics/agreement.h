@@ -52,6 +52,20 @@ struct LabelledCounts {
 };
 std::optional<CorrectedRate> corrected_rate(double rate, int64_t count, const LabelledCounts& labelled,
                                             bool tuned = false);
+// The share of verdicts that pass, when each stands for 1 / inclusion targets.
+class WeighedPasses {
+public:
+    // An inclusion that is not a probability counts as 1.
+    void add(bool passes, double inclusion);
+    int64_t count() const { return m_count; }
+    double rate() const { return m_weight > 0 ? m_passes / m_weight : 0; }
+    // As many verdicts of equal weight would have the same variance (Kish).
+    int64_t effective_count() const;
+
+private:
+    int64_t m_count = 0;
+    double m_passes = 0, m_weight = 0, m_squares = 0;
+};
 // Rogan and Gladen: from the rates with which the evaluator recognises passes and failures. Nothing when it is hardly
 // better than chance (their sum is at most 1.1).
 std::optional<double> rogan_gladen(double rate, double recognised_passes, double recognised_failures);

@@ -101,6 +101,21 @@ TEST_CASE("a rate is corrected by labels of people, with the published values") 
     CHECK(is_close(tuned->standard_error, 0.037680));
 }
 
+TEST_CASE("verdicts of a sample weigh as much as the targets that they stand for") {
+    WeighedPasses passes;
+    CHECK(passes.rate() == 0);
+    CHECK(passes.effective_count() == 0);
+    // All failing traces, none of which passes, and a tenth of the others, all of which pass.
+    for (int i = 0; i < 10; ++i) passes.add(false, 1);
+    for (int i = 0; i < 10; ++i) passes.add(true, 0.1);
+    CHECK(passes.count() == 20);
+    CHECK(is_close(passes.rate(), 100.0 / 110));
+    CHECK(passes.effective_count() == 12); // 110^2 / (10 * 1 + 10 * 100) = 11.98
+    WeighedPasses unknown;
+    for (const double inclusion : {0.0, -1.0, 7.0}) unknown.add(true, inclusion);
+    CHECK(unknown.effective_count() == 3);
+}
+
 TEST_CASE("a corrected rate needs labels, and stays between 0 and 1") {
     CHECK(!corrected_rate(0.5, 100, {}));
     CHECK(!corrected_rate(0.5, 0, {1, 0, 0, 0}));

@@ -1,6 +1,7 @@
 #include "evaluate/statistics/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -12,6 +13,7 @@ namespace hone::evaluate {
 
 namespace {
 
+constexpr size_t most_exact = 20; // pairs whose sign flips are all counted
 // z of 97.5 % plus z of 80 %.
 constexpr double detection_z = 1.959963985 + 0.8416212336;
 
@@ -38,8 +40,9 @@ public:
         m_state[3] = rotate(m_state[3], 45);
         return result;
     }
-    // Below `bound`, which is less than 2^32.
-    size_t below(uint64_t bound) { return static_cast<size_t>((next() >> 32) * bound >> 32); }
+
+    // Above 0, below 1.
+    double share() { return (static_cast<double>(next() >> 12) + 0.5) * 0x1p-52; }
 
 private:
     static uint64_t rotate(uint64_t value, int by) { return value << by | value >> (64 - by); }
@@ -81,36 +84,151 @@ double exact_sign_flip(std::span<const double> differences) {
     return static_cast<double>(extreme) / static_cast<double>(combinations);
 }
 
+// A random number has bits for two draws.
+double resampled_mean(std::span<const double> values, Random& random) {
+    const auto count = static_cast<uint64_t>(values.size());
+    double first = 0, second = 0;
+    for (uint64_t drawn = 0; drawn + 1 < count; drawn += 2) {
+        const uint64_t bits = random.next();
+        first += values[(bits >> 32) * count >> 32];
+        second += values[(bits & UINT32_MAX) * count >> 32];
+    }
+    if (count % 2 == 1) first += values[(random.next() >> 32) * count >> 32];
+    return (first + second) / static_cast<double>(count);
+}
+
+// What Stirling's approximation of log k! lacks.
+double stirling_rest(double k) {
+    constexpr double exact[] = {0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.0207906721037650,
+                                0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
+                                0.0092554621827127, 0.0083305634333631};
+    if (k < std::size(exact)) return exact[static_cast<size_t>(k)];
+    const double square = (k + 1) * (k + 1);
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
+}
+
+// How many of `count` draws succeed, each with this chance of at most one half: by rejection (BTRS, Hoermann 1993), or
+// by the number of draws up to the next success where few are expected.
+int64_t draw_rare(int64_t count, double chance, Random& random) {
+    const auto n = static_cast<double>(count);
+    if (n * chance < 10) {
+        if (chance <= 0) return 0;
+        const double scale = std::log1p(-chance);
+        int64_t successes = -1;
+        for (double drawn = 0; drawn <= n; ++successes) drawn += std::ceil(std::log(random.share()) / scale);
+        return successes;
+    }
+    const double deviation = std::sqrt(n * chance * (1 - chance));
+    const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * chance;
+    const double odds = chance / (1 - chance), alpha = (2.83 + 5.1 / b) * deviation,
+                 mode = std::floor((n + 1) * chance);
+    for (;;) {
+        const double u = random.share() - 0.5, v = random.share(), edge = 0.5 - std::abs(u);
+        const double k = std::floor((2 * a / edge + b) * u + n * chance + 0.5);
+        if (k < 0 || k > n) continue;
+        if (edge >= 0.07 && v <= 0.92 - 4.2 / b) return static_cast<int64_t>(k);
+        const double bound = (mode + 0.5) * std::log((mode + 1) / (odds * (n - mode + 1))) +
+                             (n + 1) * std::log((n - mode + 1) / (n - k + 1)) +
+                             (k + 0.5) * std::log(odds * (n - k + 1) / (k + 1)) + stirling_rest(mode) +
+                             stirling_rest(n - mode) - stirling_rest(k) - stirling_rest(n - k);
+        if (std::log(v * alpha / (a / (edge * edge) + b)) <= bound) return static_cast<int64_t>(k);
+    }
+}
+
+struct EqualValues {
+    double value = 0;
+    int64_t count = 0;
+};
+
+std::vector<EqualValues> grouped(std::span<const double> values) {
+    std::vector<double> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<EqualValues> groups;
+    for (const double value : sorted) {
+        if (groups.empty() || groups.back().value != value) groups.push_back({value, 0});
+        ++groups.back().count;
+    }
+    return groups;
+}
+
+// Of equal differences, only the number of those that keep their sign counts. Else eight differences have 256 sums with
+// their signs: they are computed once and looked up for each flip.
 double sampled_sign_flip(std::span<const double> differences, Random& random, int64_t flips) {
+    constexpr size_t at_once = 8;
+    constexpr size_t differences_per_group = 400; // whose sums cost as much as the draw for a group
     const double observed = std::abs(sum_of(differences));
     const double tolerance = 1e-9 * (1 + observed);
+    std::vector<double> sizes;
+    for (const double difference : differences)
+        if (difference != 0) sizes.push_back(std::abs(difference));
+    const auto groups = grouped(sizes);
+    if (groups.size() * differences_per_group <= differences.size()) {
+        int64_t extreme = 0;
+        for (int64_t i = 0; i < flips; ++i) {
+            double sum = 0;
+            for (const EqualValues& group : groups)
+                sum += group.value * static_cast<double>(2 * draw_rare(group.count, 0.5, random) - group.count);
+            extreme += std::abs(sum) >= observed - tolerance;
+        }
+        return static_cast<double>(extreme + 1) / static_cast<double>(flips + 1);
+    }
+    std::vector<std::array<double, 1 << at_once>> sums((differences.size() + at_once - 1) / at_once);
+    for (size_t group = 0; group < sums.size(); ++group) {
+        const auto part =
+            differences.subspan(group * at_once).first(std::min(at_once, differences.size() - group * at_once));
+        for (size_t signs = 0; signs < sums[group].size(); ++signs)
+            for (size_t at = 0; at < part.size(); ++at)
+                sums[group][signs] += (signs >> at & 1) != 0 ? part[at] : -part[at];
+    }
     int64_t extreme = 0;
     for (int64_t i = 0; i < flips; ++i) {
         double sum = 0;
         uint64_t signs = 0;
-        for (size_t at = 0; at < differences.size(); ++at) {
-            if (at % 64 == 0) signs = random.next();
-            sum += (signs & 1) != 0 ? differences[at] : -differences[at];
-            signs >>= 1;
+        for (size_t group = 0; group < sums.size(); ++group) {
+            if (group % at_once == 0) signs = random.next();
+            sum += sums[group][signs & 0xff];
+            signs >>= at_once;
         }
         extreme += std::abs(sum) >= observed - tolerance;
     }
     return static_cast<double>(extreme + 1) / static_cast<double>(flips + 1);
 }
 
+// The same distribution as drawing one by one: how often each value is drawn.
+double resampled_mean(std::span<const EqualValues> groups, int64_t count, Random& random) {
+    int64_t draws = count, rest = count;
+    double sum = 0;
+    for (const EqualValues& group : groups) {
+        const double chance = static_cast<double>(group.count) / static_cast<double>(rest);
+        const int64_t drawn = group.count == rest ? draws
+                              : chance <= 0.5     ? draw_rare(draws, chance, random)
+                                                  : draws - draw_rare(draws, 1 - chance, random);
+        sum += group.value * static_cast<double>(drawn);
+        draws -= drawn;
+        rest -= group.count;
+    }
+    return sum / static_cast<double>(count);
+}
+
 void bootstrap(std::span<const double> differences, Random& random, int64_t resamples, Paired& result) {
+    constexpr size_t draws_per_group = 50; // which cost as much as the draw for a group
+    const auto groups = grouped(differences);
+    const bool has_few_values = groups.size() * draws_per_group <= differences.size();
+    const auto count = static_cast<int64_t>(differences.size());
     std::vector<double> means;
     means.reserve(static_cast<size_t>(resamples));
-    const auto count = static_cast<uint64_t>(differences.size());
-    for (int64_t i = 0; i < resamples; ++i) {
-        double sum = 0;
-        for (uint64_t drawn = 0; drawn < count; ++drawn) sum += differences[random.below(count)];
-        means.push_back(sum / static_cast<double>(count));
-    }
+    for (int64_t i = 0; i < resamples; ++i)
+        means.push_back(has_few_values ? resampled_mean(groups, count, random) : resampled_mean(differences, random));
     const double center = sum_of(means) / static_cast<double>(means.size());
     result.bootstrap_error = deviation_of(means, center, static_cast<double>(means.size()));
     std::sort(means.begin(), means.end());
     result.interval = Interval{quantile_of(means, 0.025), quantile_of(means, 0.975)};
+}
+
+double normal_p(const Mean& mean) {
+    if (mean.standard_error == 0) return mean.mean == 0 ? 1 : 0;
+    const double distance = std::abs(mean.mean) / mean.standard_error;
+    return 2 * boost::math::cdf(boost::math::complement(boost::math::normal(), distance));
 }
 
 double chi_squared_p(double statistic) {
@@ -127,13 +245,17 @@ double choose_log(int64_t of, int64_t count) {
 
 Interval wilson(int64_t passes, int64_t of, double z) {
     if (of <= 0) return {0, 1};
-    const auto n = static_cast<double>(of);
-    const double rate = static_cast<double>(passes) / n;
+    const auto count = static_cast<double>(of);
+    return wilson_of_rate(static_cast<double>(passes) / count, count, z);
+}
+
+Interval wilson_of_rate(double rate, double n, double z) {
+    if (!(n > 0)) return {0, 1};
     const double center = rate + z * z / (2 * n);
     const double half = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
     const double scale = 1 + z * z / n;
-    return {passes == 0 ? 0 : std::max(0.0, (center - half) / scale),
-            passes == of ? 1 : std::min(1.0, (center + half) / scale)};
+    return {rate <= 0 ? 0 : std::max(0.0, (center - half) / scale),
+            rate >= 1 ? 1 : std::min(1.0, (center + half) / scale)};
 }
 
 Mean mean_of(std::span<const double> values) {
@@ -195,18 +317,22 @@ Paired paired_difference(std::span<const double> differences, uint64_t seed, int
         const double error = mean.standard_error;
         result.bootstrap_error = error;
         result.interval = Interval{mean.mean - normal_quantile * error, mean.mean + normal_quantile * error};
-        if (error > 0)
-            result.p =
-                2 * boost::math::cdf(boost::math::complement(boost::math::normal(), std::abs(mean.mean) / error));
-        else
-            result.p = mean.mean == 0 ? 1 : 0;
+        result.p = normal_p(mean);
         return result;
     }
     Random random(seed);
     bootstrap(differences, random, resamples, result);
-    result.is_exact = differences.size() <= 20;
+    result.is_exact = differences.size() <= most_exact;
     result.p = result.is_exact ? exact_sign_flip(differences) : sampled_sign_flip(differences, random, resamples);
     return result;
+}
+
+double sign_flip_p(std::span<const double> differences, uint64_t seed, int64_t flips) {
+    if (differences.size() < 2) return 1;
+    if (differences.size() > largest_bootstrap) return normal_p(mean_of(differences));
+    if (differences.size() <= most_exact) return exact_sign_flip(differences);
+    Random random(seed);
+    return sampled_sign_flip(differences, random, flips);
 }
 
 double sign_test(int64_t positive, int64_t negative) {

@@ -19,6 +19,8 @@ constexpr double normal_quantile = 1.959963985;
 
 // Of a rate: Wilson's score interval. 0 to 1 when there are none.
 Interval wilson(int64_t passes, int64_t of, double quantile = normal_quantile);
+// The same for a rate whose values weigh differently: `count` values of equal weight would have its variance.
+Interval wilson_of_rate(double rate, double count, double quantile = normal_quantile);
 
 // Of a mean: Student's t. `interval` is absent for fewer than two values.
 struct Mean {
@@ -48,6 +50,8 @@ struct Paired {
 // distribution, from which the resampled ones do not differ then.
 constexpr size_t largest_bootstrap = 20'000;
 Paired paired_difference(std::span<const double> differences, uint64_t seed, int64_t resamples = 10'000);
+// Only its test, which costs much less than the interval.
+double sign_flip_p(std::span<const double> differences, uint64_t seed, int64_t flips = 10'000);
 
 // Pairs of pass and fail: `broken` passed before only, `fixed` passed after only.
 struct McNemar {

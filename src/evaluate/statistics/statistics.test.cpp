@@ -156,6 +156,47 @@ TEST_CASE("a sampled sign flip agrees with the exact one") {
     for (size_t i = 0; i < 8; ++i) differences[i] = i < 7 ? 1 : -1;
     // Of eight signs, 0, 1, 7 or 8 are negative in 18 of 256 cases.
     CHECK(near(paired_difference(differences, 11).p, 18.0 / 256, 0.01));
+    CHECK(near(sign_flip_p(differences, 11), 18.0 / 256, 0.01));
+    CHECK(sign_flip_p(differences, 11) == sign_flip_p(differences, 11));
+    CHECK(sign_flip_p(std::span(differences).first(20), 11) == doctest::Approx(18.0 / 256));
+    CHECK(sign_flip_p({}, 1) == 1);
+}
+
+TEST_CASE("few different values are resampled by their counts, with the same distribution") {
+    // One difference of 1 among zeros is drawn as often as a Poisson variable of mean 1: 97.5 % of it are at most 3.
+    std::vector<double> differences(2500);
+    differences[7] = 1;
+    const Paired rare = paired_difference(differences, 3);
+    REQUIRE(rare.interval);
+    CHECK(rare.interval->low == 0);
+    CHECK(near(rare.interval->high, 3.0 / 2500, 1e-12));
+    CHECK(near(rare.bootstrap_error, 1.0 / 2500, 0.03 / 2500));
+    CHECK(rare.p == 1); // either sign is as far from zero
+    // 900 of -1, 100 of 1 and 4000 of 0: the error is sqrt(0.2 - 0.16^2) / sqrt(5000).
+    std::vector<double> mixed(5000);
+    for (size_t i = 0; i < 1000; ++i) mixed[i] = i < 900 ? -1 : 1;
+    const Paired paired = paired_difference(mixed, 3);
+    CHECK(near(paired.bootstrap_error, 0.005906, 0.0002));
+    CHECK(near(paired.interval->low, -0.16 - 1.96 * 0.005906, 0.0004));
+    CHECK(near(paired.interval->high, -0.16 + 1.96 * 0.005906, 0.0004));
+    CHECK(near(paired.p, 1.0 / 10'001, 1e-12));
+    // Without a mean, the p value of many flips is that of the normal distribution: 30 / sqrt(1000) = 0.949 deviations.
+    for (size_t i = 0; i < 1000; ++i) mixed[i] = i < 515 ? -1 : 1;
+    CHECK(near(sign_flip_p(mixed, 3), 0.3594, 0.02)); // with the correction for steps of 2
+}
+
+TEST_CASE("resampled means and flips agree with the normal distribution for many pairs of any number") {
+    for (const size_t pairs : {4000, 4001, 4003, 4007}) {
+        std::vector<double> differences(pairs);
+        for (size_t i = 0; i < pairs; ++i) differences[i] = i % 2 == 0 ? 0.52 : -0.48;
+        const Paired paired = paired_difference(differences, 5);
+        const Mean normal = mean_of(differences);
+        REQUIRE(paired.interval);
+        CHECK(near(paired.interval->low, normal.interval->low, 0.002));
+        CHECK(near(paired.interval->high, normal.interval->high, 0.002));
+        CHECK(near(paired.bootstrap_error, normal.standard_error, 0.0005));
+        CHECK(near(paired.p, 0.0114, 0.005)); // about 2.53 standard errors
+    }
 }
 
 } // namespace hone::evaluate

@@ -14,7 +14,7 @@ struct TargetName {
     std::string project;
     std::string id;
     json::Defaulted<std::string> trace_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &TargetName::kind, "span, trace or chat_session."},
         Field{"project", &TargetName::project, "Id or name of the project."},
         Field{"id", &TargetName::id, "Span id, trace id, or the name of the chat session."},

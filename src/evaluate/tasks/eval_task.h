@@ -49,7 +49,7 @@ constexpr auto enum_names(BackfillState) {
 struct Stratum {
     std::string filter;
     int64_t rate_ppm = 1'000'000;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"filter", &Stratum::filter, "Targets that match; the first stratum that matches decides."},
         Field{"rate_ppm", &Stratum::rate_ppm, "How many of a million of them are evaluated, 1 to 1000000."},
     };
@@ -90,7 +90,7 @@ struct EvalTask {
     int64_t revision = 1; // not shown
     Time watermark{};     // not shown, as `since`: targets received before are left out
     Time since{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &EvalTask::id, "Id."},
         Field{"space_id", &EvalTask::space_id, "Id of the space."},
         Field{"project_id", &EvalTask::project_id, "Project whose targets it evaluates."},
@@ -120,7 +120,7 @@ struct EvalTask {
         Field{"done_24h", &EvalTask::done_24h, "Verdicts of the last 24 hours."},
         Field{"failed_24h", &EvalTask::failed_24h, "Jobs that failed in the last 24 hours."},
         Field{"skipped_24h", &EvalTask::skipped_24h, "Jobs that were skipped in the last 24 hours."},
-        Field{"tokens_today", &EvalTask::tokens_today, "Tokens of its jobs today, UTC."},
+        Field{"tokens_today", &EvalTask::tokens_today, "Tokens of its jobs today, UTC, with estimated ones."},
         Field{"cost_micro_usd_today", &EvalTask::cost_micro_usd_today, "Cost of its jobs today, UTC."},
         Field{"created_by", &EvalTask::created_by, "Name of the user or key that created it."},
         Field{"created_at", &EvalTask::created_at, "Time of creation."},
@@ -143,7 +143,7 @@ struct NewEvalTask {
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
     json::Defaulted<OnBudget> on_budget = OnBudget::skip;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &NewEvalTask::project, "Id or name of the project."},
         Field{"evaluator", &NewEvalTask::evaluator, "Id or name of the evaluator; not a rule."},
         Field{"version", &NewEvalTask::version, "Version of the evaluator; the newest one of now if not given."},
@@ -179,7 +179,7 @@ struct EvalTaskChange {
     std::optional<std::optional<int64_t>> cost_micro_usd_per_day{};
     std::optional<OnBudget> on_budget{};
     std::optional<bool> enabled{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version", &EvalTaskChange::version, "Version of the evaluator; null: follow the newest one."},
         Field{"filter", &EvalTaskChange::filter, "Filter over spans."},
         Field{"rate_ppm", &EvalTaskChange::rate_ppm, "How many of a million targets are evaluated."},
@@ -214,13 +214,14 @@ struct EvalJob {
     std::optional<double> score;
     bool cached = false;
     int64_t tokens = 0;
+    int64_t estimated_tokens = 0;
     int64_t cost_nano_usd = 0;
     int64_t duration_ms = 0;
     std::string judge_trace;
     Time created_at{};
     std::optional<Time> begun_at;
     std::optional<Time> ended_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &EvalJob::key, "Hash of evaluator, version, target and generation."},
         Field{"task_id", &EvalJob::task_id, "Id of the task."},
         Field{"backfill_id", &EvalJob::backfill_id, "Id of the backfill that made it; null: it is about a new target."},
@@ -240,6 +241,8 @@ struct EvalJob {
         Field{"score", &EvalJob::score, "Score of the verdict."},
         Field{"cached", &EvalJob::cached, "Whether the verdict was stored before: nothing was spent."},
         Field{"tokens", &EvalJob::tokens, "Tokens of all attempts."},
+        Field{"estimated_tokens", &EvalJob::estimated_tokens,
+              "Of these, estimated: the provider did not report them. The cost is estimated with them."},
         Field{"cost_nano_usd", &EvalJob::cost_nano_usd, "Cost of all attempts, in billionths of a US dollar."},
         Field{"duration_ms", &EvalJob::duration_ms, "Of the last attempt."},
         Field{"judge_trace", &EvalJob::judge_trace,
@@ -264,7 +267,7 @@ struct FunnelRow {
     std::map<std::string, int64_t> reasons;
     int64_t tokens = 0;
     int64_t cost_micro_usd = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"hour", &FunnelRow::hour, "Start of the hour, UTC."},
         Field{"received", &FunnelRow::received, "Targets of the project whose last span was received in it."},
         Field{"matched", &FunnelRow::matched, "Those that match the filter."},
@@ -275,7 +278,7 @@ struct FunnelRow {
         Field{"skipped", &FunnelRow::skipped, "Jobs that were not tried."},
         Field{"waiting", &FunnelRow::waiting, "Jobs that wait or run."},
         Field{"reasons", &FunnelRow::reasons, "Failed and skipped jobs by reason."},
-        Field{"tokens", &FunnelRow::tokens, "Tokens of its jobs."},
+        Field{"tokens", &FunnelRow::tokens, "Tokens of its jobs, with estimated ones."},
         Field{"cost_micro_usd", &FunnelRow::cost_micro_usd, "Cost of its jobs."},
     };
 };
@@ -285,7 +288,7 @@ struct NewBackfill {
     std::optional<Time> to;
     json::Defaulted<int64_t> most_targets = int64_t{10'000};
     std::optional<int64_t> rate_ppm;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"from", &NewBackfill::from, "Targets that began at or after this time."},
         Field{"to", &NewBackfill::to, "Targets that began before this time; now if not given."},
         Field{"most_targets", &NewBackfill::most_targets,
@@ -303,7 +306,7 @@ struct BackfillEstimate {
     std::optional<int64_t> tokens;
     std::optional<int64_t> cost_micro_usd;
     std::optional<int64_t> seconds;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"received", &BackfillEstimate::received, "Targets of the time."},
         Field{"matched", &BackfillEstimate::matched, "Those that match the filter."},
         Field{"sampled", &BackfillEstimate::sampled, "Those in the sample."},
@@ -338,7 +341,7 @@ struct Backfill {
     std::optional<Time> ended_at;
     int64_t cursor_at = 0; // not shown, as cursor_id
     std::string cursor_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Backfill::id, "Id."},
         Field{"task_id", &Backfill::task_id, "Id of the task."},
         Field{"version", &Backfill::version, "Version of the evaluator, fixed when it was started."},

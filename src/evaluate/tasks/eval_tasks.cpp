@@ -2,6 +2,7 @@
 
 #include "access/project_list.h"
 #include "base/text.h"
+#include "evaluate/judges/judge.h"
 #include "evaluate/tasks/task_rows.h"
 #include "telemetry/query/filter.h"
 
@@ -81,6 +82,7 @@ Result<EvalTask> EvalTasks::create(const Caller& caller, const SpaceId& space, c
     if (version.kind == EvaluatorKind::rule)
         return invalid("evaluator " + version.name +
                        " is a rule: it evaluates new spans of its project without a task");
+    TRY(require_single(version));
     if (*wanted.latest && wanted.version) return invalid("give version or latest, not both");
     EvalTask task;
     task.id = make_id<EvalTaskTag>(m_clock);

@@ -17,7 +17,7 @@ struct RetryJobs {
         std::vector{EvalJobState::failed, EvalJobState::skipped, EvalJobState::expired};
     json::Defaulted<std::string> reason;
     json::Defaulted<std::vector<std::string>> keys;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"states", &RetryJobs::states, "failed, skipped, expired; all three if not given."},
         Field{"reason", &RetryJobs::reason, "Only jobs with this reason; all if not given."},
         Field{"keys", &RetryJobs::keys, "Only these jobs; at most 1000."},
@@ -26,7 +26,7 @@ struct RetryJobs {
 
 struct RetriedJobs {
     int64_t jobs = 0;
-    static constexpr std::tuple fields{Field{"jobs", &RetriedJobs::jobs, "Jobs that are retried."}};
+    static constexpr Pack fields{Field{"jobs", &RetriedJobs::jobs, "Jobs that are retried."}};
 };
 
 class EvalTasks {

@@ -39,39 +39,58 @@ std::string JobQueue::key_of(const EvalTask& task, int64_t version, const std::s
         .substr(0, 40);
 }
 
+// Inserts jobs in groups, one statement each. Returns the keys that were new.
+Result<std::unordered_set<std::string>> JobQueue::insert(sql::Transaction& transaction, const EvalTask& task,
+                                                         int64_t version, const std::vector<NewJob>& jobs,
+                                                         const std::optional<EvalBackfillId>& backfill) const {
+    constexpr size_t rows_of_jobs = 100;
+    const Time now = m_clock.now();
+    std::unordered_set<std::string> made;
+    for (size_t first = 0; first < jobs.size(); first += rows_of_jobs) {
+        std::string sql =
+            "INSERT INTO eval_jobs (key, task_id, backfill_id, version, target_id, trace_id, generation, target_at, "
+            "seen_until, inclusion, state, reason, error, priority, attempts, next_at, server, lease_until, cached, "
+            "tokens, cost_nano_usd, duration_ms, judge_trace, created_at) VALUES ";
+        std::vector<sql::Value> values;
+        for (size_t i = first; i < std::min(first + rows_of_jobs, jobs.size()); ++i) {
+            const telemetry::FoundTarget& target = *jobs[i].target;
+            sql += i == first ? "" : ", ";
+            sql += "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', '', '', ?, 0, ?, '', 0, 0, 0, 0, 0, '', ?)";
+            const auto add = [&](const auto&... each) { (values.push_back(sql::to_value(each)), ...); };
+            add(jobs[i].key, task.id, backfill, version, target.id, target.trace_id, jobs[i].generation,
+                target.start_ns, target.last_ns, target.inclusion, int64_t{backfill ? 1 : 0}, now, now);
+        }
+        sql += " ON CONFLICT (key) DO NOTHING RETURNING key";
+        for (const auto& row : TRY(transaction.run(sql, values)).rows) made.insert(row.text(0));
+    }
+    return made;
+}
+
 Result<AddedJobs> JobQueue::add(sql::Transaction& transaction, const EvalTask& task, int64_t version,
                                 const std::vector<telemetry::FoundTarget>& targets,
                                 const std::optional<EvalBackfillId>& backfill) const {
+    std::vector<NewJob> jobs;
+    jobs.reserve(targets.size());
+    for (const auto& target : targets) jobs.push_back({&target, key_of(task, version, target.id, 1), 1});
+    // Keys are hashes: in their order a page of the index is changed once, not once for each of its keys.
+    std::sort(jobs.begin(), jobs.end(), [](const NewJob& a, const NewJob& b) { return a.key < b.key; });
+    const auto made = TRY(insert(transaction, task, version, jobs, backfill));
     AddedJobs added;
-    const Time now = m_clock.now();
-    const auto insert = [&](const telemetry::FoundTarget& target, const std::string& key,
-                            int64_t generation) -> Result<int64_t> {
-        return transaction.execute(
-            "INSERT INTO eval_jobs (key, task_id, backfill_id, version, target_id, trace_id, generation, target_at, "
-            "seen_until, inclusion, state, reason, error, priority, attempts, next_at, server, lease_until, cached, "
-            "tokens, cost_nano_usd, duration_ms, judge_trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "'queued', '', '', ?, 0, ?, '', 0, 0, 0, 0, 0, '', ?) ON CONFLICT (key) DO NOTHING",
-            key, task.id, backfill, version, target.id, target.trace_id, generation, target.start_ns, target.last_ns,
-            target.inclusion, backfill ? 1 : 0, now, now);
-    };
-    for (const telemetry::FoundTarget& target : targets) {
-        const std::string key = key_of(task, version, target.id, 1);
-        if (TRY(insert(target, key, 1)) > 0) {
-            ++added.made;
-            continue;
-        }
-        ++added.known;
-        if (backfill || task.target == EvalTarget::span || !target.is_complete) continue;
+    added.made = static_cast<int64_t>(made.size());
+    added.known = static_cast<int64_t>(jobs.size() - made.size());
+    if (backfill || task.target == EvalTarget::span) return added;
+    for (const NewJob& job : jobs) {
+        if (made.contains(job.key) || !job.target->is_complete) continue;
         // Spans that arrived after the first verdict make a second one, which replaces it.
-        const auto before = TRY(transaction.query("SELECT seen_until, state FROM eval_jobs WHERE key = ?", key));
-        if (before.empty() || before.front().integer(0) >= target.last_ns) continue;
+        const auto before = TRY(transaction.query("SELECT seen_until, state FROM eval_jobs WHERE key = ?", job.key));
+        if (before.empty() || before.front().integer(0) >= job.target->last_ns) continue;
         const auto state = parse_enum<EvalJobState>(before.front().text(1));
         if (state == EvalJobState::queued || state == EvalJobState::running) continue; // reads them anyway, or is next
-        if (TRY(insert(target, key_of(task, version, target.id, 2), 2)) > 0) {
-            ++added.made;
-            TRY(transaction.execute("UPDATE eval_jobs SET reason = 'superseded' WHERE key = ? AND state = 'done'",
-                                    key));
-        }
+        const NewJob again{job.target, key_of(task, version, job.target->id, 2), 2};
+        if (TRY(insert(transaction, task, version, {again}, backfill)).empty()) continue;
+        ++added.made;
+        TRY(transaction.execute("UPDATE eval_jobs SET reason = 'superseded' WHERE key = ? AND state = 'done'",
+                                job.key));
     }
     return added;
 }
@@ -121,7 +140,9 @@ Result<bool> JobQueue::apply_limits(sql::Transaction& transaction, const EvalTas
             return false;
         }
     }
-    if (task.tokens_per_day || task.cost_micro_usd_per_day) {
+    // Code and services use no tokens: there is nothing to add up, however many jobs there were today.
+    const bool is_model = task.evaluator_kind == EvaluatorKind::llm || task.evaluator_kind == EvaluatorKind::agent;
+    if (is_model && (task.tokens_per_day || task.cost_micro_usd_per_day)) {
         const auto spent =
             TRY(transaction.query("SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost_nano_usd), 0) FROM "
                                   "eval_jobs WHERE task_id = ? AND begun_at >= ?",
@@ -219,13 +240,13 @@ Result<EndedJob> JobQueue::end(const EvalTask& task, const EvalJob& job, const s
         const auto changed = TRY(transaction.execute(
             "UPDATE eval_jobs SET state = ?, reason = ?, error = ?, attempts = ?, next_at = ?, server = '', "
             "lease_until = "
-            "0, label = ?, score = ?, cached = ?, tokens = tokens + ?, cost_nano_usd = cost_nano_usd + ?, duration_ms "
-            "= "
-            "?, judge_trace = ?, ended_at = ? WHERE key = ? AND server = ? AND state = 'running'",
+            "0, label = ?, score = ?, cached = ?, tokens = tokens + ?, estimated_tokens = estimated_tokens + ?, "
+            "cost_nano_usd = cost_nano_usd + ?, duration_ms = ?, judge_trace = ?, ended_at = ? WHERE key = ? AND "
+            "server = ? AND state = 'running'",
             name_of(state), reason, std::string(truncate_utf8(outcome.error, most_error_bytes)), attempts, next_at,
             verdict ? verdict->label : std::nullopt, verdict ? verdict->score : std::nullopt, outcome.is_cached,
-            outcome.tokens(), outcome.cost_nano_usd.value_or(0), outcome.duration_ms, outcome.trace_id,
-            is_over ? std::optional(now) : std::nullopt, job.key, server));
+            outcome.tokens(), outcome.estimated_tokens, outcome.cost_nano_usd.value_or(0), outcome.duration_ms,
+            outcome.trace_id, is_over ? std::optional(now) : std::nullopt, job.key, server));
         if (changed == 0) return ended;
         ended.is_stored = true;
         if (verdict) {

@@ -8,6 +8,8 @@
 #include "sql/sql.h"
 #include "telemetry/targets/eval_targets.h"
 
+#include <unordered_set>
+
 namespace hone::evaluate {
 
 struct AddedJobs {
@@ -66,6 +68,14 @@ public:
     Result<std::optional<Time>> next_due() const;
 
 private:
+    struct NewJob {
+        const telemetry::FoundTarget* target;
+        std::string key;
+        int64_t generation = 1;
+    };
+    Result<std::unordered_set<std::string>> insert(sql::Transaction& transaction, const EvalTask& task, int64_t version,
+                                                   const std::vector<NewJob>& jobs,
+                                                   const std::optional<EvalBackfillId>& backfill) const;
     Result<bool> apply_limits(sql::Transaction& transaction, const EvalTask& task, Time now, int64_t& room) const;
     Result<> use_up(sql::Transaction& transaction, const EvalTask& task, std::string_view reason, Time until) const;
 

@@ -51,8 +51,8 @@ Result<> TargetSearch::count(const EvalTask& task, const telemetry::ReadyTargets
         if (seen.counted && now - *seen.counted < count_interval) return {};
         seen.counted = now;
     }
-    // Whole hours are counted again until nothing can arrive late for them.
-    const Time from = std::max(hour_of(m_clock.now() - 2 * late), hour_of(std::min(task.since, m_clock.now())));
+    // Whole hours are counted again until nothing can arrive late for them. What came before the task is none of its.
+    const Time from = std::max(hour_of(m_clock.now() - 2 * late), std::min(task.since, m_clock.now()));
     telemetry::EvalTargets targets(m_telemetry->engine());
     for (const auto& hour : TRY(targets.count_by_hour(sample_of(task), ready, to_ns(from))))
         TRY(m_database.execute("INSERT INTO eval_counts (task_id, hour, received, matched) VALUES (?, ?, ?, ?) ON "
@@ -114,8 +114,8 @@ Result<int64_t> TargetSearch::search_past(const Backfill& backfill) {
     task.rate_ppm = backfill.rate_ppm;
     task.strata = backfill.strata;
     telemetry::EvalTargets targets(m_telemetry->engine());
-    const auto limit =
-        static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(at_once), backfill.most_targets - backfill.queued));
+    const auto limit = static_cast<size_t>(
+        std::min<int64_t>(static_cast<int64_t>(past_at_once), backfill.most_targets - backfill.queued));
     auto found = TRY(targets.find_past(sample_of(task), to_ns(backfill.from), to_ns(backfill.to),
                                        telemetry::TargetCursor{backfill.cursor_at, backfill.cursor_id}, limit));
     return m_database.write([&](sql::Transaction& transaction) -> Result<int64_t> {

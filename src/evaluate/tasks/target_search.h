@@ -20,6 +20,7 @@ public:
     // A chat session that never pauses is evaluated once after this time.
     static constexpr Duration longest_session = std::chrono::hours(24);
     static constexpr size_t at_once = 5000;
+    static constexpr size_t past_at_once = 20'000; // of a backfill: each page groups all its spans
 
     // `telemetry`: null: nothing is found.
     TargetSearch(sql::Database& database, const Clock& clock, const JobQueue& queue, telemetry::Telemetry* telemetry)

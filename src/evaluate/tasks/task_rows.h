@@ -57,7 +57,7 @@ inline EvalTask task_of(const sql::Row& row) {
 constexpr std::string_view select_job =
     "SELECT key, task_id, backfill_id, version, target_id, trace_id, generation, target_at, inclusion, state, reason, "
     "error, attempts, label, score, cached, tokens, cost_nano_usd, duration_ms, judge_trace, created_at, begun_at, "
-    "ended_at FROM eval_jobs";
+    "ended_at, estimated_tokens FROM eval_jobs";
 
 inline EvalJob job_of(const sql::Row& row) {
     EvalJob job;
@@ -84,6 +84,7 @@ inline EvalJob job_of(const sql::Row& row) {
     job.created_at = row.time(20);
     job.begun_at = row.optional_time(21);
     job.ended_at = row.optional_time(22);
+    job.estimated_tokens = row.integer(23);
     return job;
 }
 

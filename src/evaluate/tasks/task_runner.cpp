@@ -21,14 +21,15 @@ telemetry::EvalKind kind_of(EvaluatorKind kind) {
     return kind == EvaluatorKind::agent ? telemetry::EvalKind::agent : telemetry::EvalKind::code;
 }
 
+// Of a verdict, or of one of its named results.
+template <class Found>
 telemetry::Eval eval_of(const EvalTask& task, const EvaluatorVersion& version, const EvalJob& job,
-                        const JudgeOutcome& outcome) {
-    const Verdict& verdict = *outcome.verdict;
+                        const JudgeOutcome& outcome, const std::string& name, const Found& verdict) {
     telemetry::Eval eval;
     eval.project = task.project_id.text();
     eval.target = task.target;
     eval.target_id = job.target_id;
-    eval.name = version.name;
+    eval.name = name;
     eval.annotator = eval.identifier = version.evaluator_id.text();
     eval.kind = kind_of(version.kind);
     eval.label = verdict.label.value_or("");
@@ -48,22 +49,15 @@ telemetry::Eval eval_of(const EvalTask& task, const EvaluatorVersion& version, c
     return eval;
 }
 
-class TaskPlace {
-public:
-    TaskPlace(SharedPlaces* places, const std::function<bool()>& ended)
-        : m_places(places),
-          m_is_taken(places == nullptr || places->take(ended)) {}
-    ~TaskPlace() {
-        if (m_places != nullptr && m_is_taken) m_places->give();
-    }
-    TaskPlace(const TaskPlace&) = delete;
-    TaskPlace& operator=(const TaskPlace&) = delete;
-    bool is_taken() const { return m_is_taken; }
-
-private:
-    SharedPlaces* const m_places;
-    const bool m_is_taken;
-};
+std::vector<telemetry::Eval> evals_of(const EvalTask& task, const EvaluatorVersion& version, const EvalJob& job,
+                                      const JudgeOutcome& outcome) {
+    std::vector<telemetry::Eval> evals;
+    const Verdict& verdict = *outcome.verdict;
+    if (!verdict.is_only_named()) evals.push_back(eval_of(task, version, job, outcome, version.name, verdict));
+    for (const NamedVerdict& named : *verdict.results)
+        evals.push_back(eval_of(task, version, job, outcome, named.name, named));
+    return evals;
+}
 
 } // namespace
 
@@ -179,7 +173,7 @@ Result<> EvalTaskRunner::end(const ClaimedJobs& claimed, const EvaluatorVersion&
     // First the eval, then the job: killed in between, the same eval is written again.
     if (outcome.verdict) {
         TRY(m_parts.spans->store());
-        TRY(m_parts.spans->evals.upsert({eval_of(task, version, job, outcome)}));
+        TRY(m_parts.spans->evals.upsert(evals_of(task, version, job, outcome)));
     }
     const EndedJob ended = TRY(m_queue.end(task, job, m_server, outcome));
     if (ended.paused.empty() || m_parts.notices == nullptr) return {};
@@ -220,7 +214,7 @@ Result<> EvalTaskRunner::run_jobs(const ClaimedJobs& claimed) {
     if (documents.empty()) return {};
     std::vector<JudgeOutcome> outcomes;
     if (version.value().kind == EvaluatorKind::code) {
-        const TaskPlace place(m_parts.places, [this] { return m_ending.load(); });
+        const SharedPlace place(m_parts.places, [this] { return m_ending.load(); });
         if (!place.is_taken()) return give_back(claimed.jobs, conflict("the server stops"));
         outcomes = m_parts.judges.judge_all(version.value(), documents,
                                             request_for(claimed, version.value(), documents.front(), *jobs.front()));

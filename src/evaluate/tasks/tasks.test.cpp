@@ -3,6 +3,7 @@
 #include "access/testing.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/judges/testing.h"
+#include "evaluate/tasks/pass_rate.h"
 
 namespace hone::evaluate {
 
@@ -131,6 +132,25 @@ TEST_CASE("A target has one job for each version") {
     });
 }
 
+TEST_CASE("Many targets together have one job each, also when some are known and some are given twice") {
+    in_jobs([](World&, JobBench& bench) {
+        const EvalTask task = bench.task();
+        std::vector<telemetry::FoundTarget> targets;
+        for (int i = 0; i < 350; ++i) targets.push_back(bench.target(i % 250));
+        const AddedJobs first = bench.add(task, targets);
+        CHECK(first.made == 250);
+        CHECK(first.known == 100);
+        for (int i = 250; i < 260; ++i) targets.push_back(bench.target(i));
+        CHECK(bench.add(task, targets).made == 10);
+        CHECK(bench.count("queued") == 260);
+        CHECK(bench.add(task, {}).made == 0);
+        // The newest target comes first, whatever the order of the keys.
+        const auto claimed = must(bench.queue.claim("a", 50));
+        REQUIRE(claimed);
+        CHECK(claimed->jobs.front().target_id == bench.target(259).id);
+    });
+}
+
 TEST_CASE("A trace that grows after its verdict is evaluated once more, and not a third time") {
     in_jobs([](World& world, JobBench& bench) {
         const EvalTask task = bench.task();
@@ -155,6 +175,69 @@ TEST_CASE("A trace that grows after its verdict is evaluated once more, and not 
         telemetry::FoundTarget endless = bench.target(2, later);
         endless.is_complete = false;
         CHECK(bench.add(task, {endless}).made == 1);
+    });
+}
+
+TEST_CASE("The pass rate of an evaluator is that of its newest version, weighted, in projects that the caller sees") {
+    in_jobs([](World& world, JobBench& bench) {
+        const auto rates_for = [&](const access::Caller& caller) {
+            return must(pass_rates(world.database, {bench.version.evaluator_id},
+                                   access::Projects::seen_by(caller, world.space, "t.project_id"),
+                                   world.clock.now() - std::chrono::hours(24)));
+        };
+        const auto rate = [&] { return rates_for(world.admin).at(bench.version.evaluator_id.text()); };
+        int next = 0;
+        const auto judge = [&](const EvalTask& task, double inclusion, int count, int passes,
+                               std::optional<double> fails) {
+            std::vector<telemetry::FoundTarget> targets;
+            for (int i = 0; i < count; ++i) {
+                targets.push_back(bench.target(++next));
+                targets.back().inclusion = inclusion;
+            }
+            bench.add(task, targets);
+            for (int i = 0; i < count; ++i) {
+                const auto claimed = must(bench.queue.claim("a", 1));
+                REQUIRE(claimed);
+                JudgeOutcome outcome = bench.verdict();
+                if (i >= passes) outcome.verdict->score = fails;
+                must(bench.queue.end(task, claimed->jobs.front(), "a", outcome));
+            }
+        };
+        const EvalTask task = bench.task();
+        CHECK(rates_for(world.admin).empty());
+        judge(task, 1, 3, 0, std::nullopt); // cannot_judge
+        CHECK(rates_for(world.admin).empty());
+        judge(task, 0.05, 10, 9, 0);
+        CHECK(rate().version == 1);
+        CHECK(rate().scored == 10);
+        CHECK(rate().rate == 0.9);
+        CHECK(rate().low == 0.5958); // Wilson of 9 of 10: one weight for all changes nothing
+        CHECK(rate().high == 0.9821);
+        // Another version: eight that weigh 1 and four that weigh 4 count as eight.
+        EvalTask other = task;
+        other.current_version = 2;
+        judge(other, 1, 8, 6, 0.4);
+        judge(other, 0.25, 4, 1, 0);
+        CHECK(rate().version == 2);
+        CHECK(rate().scored == 12);
+        CHECK(rate().rate == 0.4167);
+        CHECK(rate().low == 0.1616);
+        CHECK(rate().high == 0.7258);
+        // A person who does not see the project sees none of its verdicts.
+        const access::Caller viewer = world.join(world.space, "viewer-of-rates@example.com", Role::viewer);
+        CHECK(rates_for(viewer).size() == 1);
+        must(world.database.execute("UPDATE projects SET restricted = 1 WHERE id = ?", bench.project.id));
+        CHECK(rates_for(viewer).empty());
+        must(world.database.execute("UPDATE projects SET restricted = 0 WHERE id = ?", bench.project.id));
+        // Scores that are no shares have no pass rate; after a day there is none either.
+        other.current_version = 3;
+        judge(other, 1, 2, 1, 7);
+        CHECK(rates_for(world.admin).empty());
+        must(world.database.execute("UPDATE eval_jobs SET score = 1 WHERE score = 7"));
+        CHECK(rate().rate == 1);
+        CHECK(rate().high == 1);
+        world.clock.advance(std::chrono::hours(25));
+        CHECK(rates_for(world.admin).empty());
     });
 }
 
@@ -326,6 +409,26 @@ TEST_CASE("A budget of one verdict gives one verdict: the others are skipped, or
             CHECK(must(bench.queue.claim("a", 50)));
             must(bench.evaluate.eval_tasks.remove(world.admin, task.id));
         }
+    });
+}
+
+TEST_CASE("Tokens that a provider does not report are estimated, marked, and count for the budget") {
+    in_jobs([](World& world, JobBench& bench) {
+        const EvalTask task = bench.task([](NewEvalTask& wanted) { wanted.tokens_per_day = 100; });
+        bench.add_many(task, 2);
+        const auto claimed = must(bench.queue.claim("a", 50));
+        REQUIRE(claimed);
+        JudgeOutcome unreported = bench.verdict();
+        unreported.input_tokens = 0;
+        unreported.estimated_tokens = 120;
+        must(bench.queue.end(task, claimed->jobs.front(), "a", unreported));
+        const auto jobs = must(bench.evaluate.eval_tasks.jobs(world.admin, task.id, "done", "", {})).data;
+        REQUIRE(jobs.size() == 1);
+        CHECK(jobs.front().tokens == 120);
+        CHECK(jobs.front().estimated_tokens == 120);
+        CHECK(must(bench.evaluate.eval_tasks.find(world.admin, task.id)).tokens_today == 120);
+        CHECK_FALSE(must(bench.queue.claim("a", 50)));
+        CHECK(bench.count("skipped") == 1);
     });
 }
 
