@@ -52,7 +52,7 @@ struct Condition {
     std::optional<ChangeBy> change_by;
     std::optional<double> sensitivity;
     friend bool operator==(const Condition&, const Condition&) = default;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"type", &Condition::type, "threshold, automatic, change or absence."},
         Field{"direction", &Condition::direction,
               "Direction: above (if not given) or below the limit triggers; outside, for automatic: both."},
@@ -77,7 +77,7 @@ struct MuteWindow {
     std::optional<std::string> end;
     std::optional<std::string> time_zone;
     friend bool operator==(const MuteWindow&, const MuteWindow&) = default;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"from", &MuteWindow::from, "Start of a one-time window."},
         Field{"to", &MuteWindow::to, "End of a one-time window."},
         Field{"days", &MuteWindow::days, "Weekly: mon, tue, wed, thu, fri, sat, sun; every day if not given."},
@@ -101,7 +101,7 @@ struct MonitorSettings {
     json::Defaulted<int64_t> minimum_samples = 1;
     json::Defaulted<std::vector<MuteWindow>> mute_windows;
     friend bool operator==(const MonitorSettings&, const MonitorSettings&) = default;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metric", &MonitorSettings::metric,
               "As in GET …/series. Latency in milliseconds, cost in USD, rates 0 to 1. Null with sql."},
         Field{"sql", &MonitorSettings::sql,
@@ -135,7 +135,7 @@ struct Reading {
     std::optional<double> recover_upper;
     std::optional<double> usual;
     std::string note;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"at", &Reading::at, "End of the window."},
         Field{"value", &Reading::value, "Value of the metric; null: none."},
         Field{"samples", &Reading::samples, "Spans in the window."},
@@ -170,7 +170,7 @@ struct Monitor {
     std::string created_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Monitor::id, ""},
         Field{"space_id", &Monitor::space_id, ""},
         Field{"project_id", &Monitor::project_id, ""},
@@ -200,7 +200,7 @@ struct NewMonitor {
     std::optional<std::string> description;
     MonitorSettings settings;
     std::optional<bool> enabled;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &NewMonitor::project, "Id or name of the project."},
         Field{"name", &NewMonitor::name, "Unique in the project."},
         Field{"description", &NewMonitor::description, "Text for people, for example what to do when it triggers."},
@@ -214,7 +214,7 @@ struct MonitorChange {
     std::optional<std::string> description;
     std::optional<MonitorSettings> settings;
     std::optional<bool> enabled;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &MonitorChange::name, "Unique in the project."},
         Field{"description", &MonitorChange::description, ""},
         Field{"settings", &MonitorChange::settings, "Replaces all settings."},
@@ -241,7 +241,7 @@ struct MonitorEvent {
     std::optional<double> bound;
     std::string note;
     std::string by;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &MonitorEvent::id, ""},
         Field{"at", &MonitorEvent::at, ""},
         Field{"kind", &MonitorEvent::kind, ""},
@@ -261,7 +261,7 @@ struct ChartPoint {
     std::optional<double> upper;
     MonitorState state = MonitorState::no_data;
     std::string note;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"at", &ChartPoint::at, ""},
         Field{"value", &ChartPoint::value, ""},
         Field{"samples", &ChartPoint::samples, ""},
@@ -276,7 +276,7 @@ struct Chart {
     std::vector<ChartPoint> points;
     int64_t triggered = 0;
     bool is_cut = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"points", &Chart::points, "Oldest first."},
         Field{"triggered", &Chart::triggered, "How often it changed to triggered."},
         Field{"is_cut", &Chart::is_cut, "There are more points than one response holds."},

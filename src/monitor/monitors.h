@@ -39,7 +39,7 @@ struct MuteRequest {
     std::optional<Time> until;
     std::optional<int64_t> seconds;
     std::optional<std::string> reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"until", &MuteRequest::until, "End of the mute; give this or seconds."},
         Field{"seconds", &MuteRequest::seconds, "Length of the mute in seconds, up to 31,536,000."},
         Field{"reason", &MuteRequest::reason, "Reason of the mute."},

@@ -24,7 +24,7 @@ constexpr auto field(T Monitor::*member) {
 
 // The columns of a row; what depends on the time is completed by parse().
 struct Monitors::Columns {
-    static constexpr std::tuple list{
+    static constexpr Pack list{
         sql::Column{"id", field(&Monitor::id)},
         sql::Column{"space_id", field(&Monitor::space_id)},
         sql::Column{"project_id", field(&Monitor::project_id)},

@@ -25,6 +25,13 @@ constexpr auto enum_names(DeliveryState) {
                       EnumName{DeliveryState::given_up, "given_up"}};
 }
 
+// When a digest is sent: every day at this time (UTC).
+constexpr Duration digest_time = std::chrono::hours(7);
+inline Time next_digest(Time after) {
+    const Time today = std::chrono::floor<std::chrono::days>(after) + digest_time;
+    return today > after ? today : today + std::chrono::hours(24);
+}
+
 struct Delivery {
     DeliveryId id;
     NoticeId notice_id;
@@ -37,7 +44,7 @@ struct Delivery {
     std::string problem;
     Time created_at{};
     std::optional<Time> finished_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Delivery::id, "Also the X-Hone-Delivery header of webhooks."},
         Field{"notice_id", &Delivery::notice_id, ""},
         Field{"destination_id", &Delivery::destination_id, ""},

@@ -27,7 +27,7 @@ std::string kinds_text(const std::vector<Kind>& kinds) {
     return out;
 }
 
-constexpr std::tuple destination_columns{
+constexpr Pack destination_columns{
     sql::Column{"id", &Destination::id},
     sql::Column{"space_id", &Destination::space_id},
     sql::Column{"name", &Destination::name},
@@ -61,7 +61,7 @@ Destination destination_of(const sql::Row& row) {
     return made;
 }
 
-constexpr std::tuple delivery_columns{
+constexpr Pack delivery_columns{
     sql::Column{"deliveries.id", &Delivery::id},
     sql::Column{"deliveries.notice_id", &Delivery::notice_id},
     sql::Column{"deliveries.destination_id", &Delivery::destination_id},
@@ -126,12 +126,12 @@ Result<> check_key_url(const std::string& url) {
 // What may be shown of the target. Errors name the fields that belong to the type.
 Result<std::string> shown_target(DestinationType type, const std::optional<std::string>& url,
                                  const std::optional<std::vector<std::string>>& to) {
-    if (type == DestinationType::email) {
-        if (url) return invalid("url does not belong to a destination of type email");
+    if (is_mail(type)) {
+        if (url) return invalid("url does not belong to a destination of type " + std::string(name_of(type)));
         if (!to) return invalid("to is missing");
         return checked_addresses(*to);
     }
-    if (to) return invalid("to belongs to destinations of type email only");
+    if (to) return invalid("to belongs to destinations of type email and email_digest only");
     if (!url && !has_key(type)) return invalid("url is missing");
     const std::string shown = TRY(checked_url(url.value_or(usual_url(type))));
     if (has_key(type) && url) TRY(check_key_url(*url));
@@ -178,7 +178,7 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
                                          const NewDestination& wanted) {
     TRY(caller.require(access::Permission::monitor_write, space));
     const std::string name = TRY(access::checked_name("the destination's name", wanted.name));
-    if (wanted.type == DestinationType::email && !m_can_mail)
+    if (is_mail(wanted.type) && !m_can_mail)
         return invalid("this installation has no mail server: its owner sets smtp_host and smtp_from");
     const std::string shown = TRY(shown_target(wanted.type, wanted.url, wanted.to));
     TRY(check_key(wanted.type, wanted.key));
@@ -203,7 +203,7 @@ Result<Destination> Destinations::create(const access::Caller& caller, const acc
             caller.name, now, now));
         if (added == 0) return conflict("there is a destination named " + name + " already");
         const secret::Scope scope{space};
-        if (wanted.type != DestinationType::email)
+        if (!is_mail(wanted.type))
             TRY(m_vault.keep(transaction, scope, id.text(), "url",
                              secret::SecretBytes(std::string_view(wanted.url.value_or(usual_url(wanted.type))))));
         if (wanted.key)
@@ -315,7 +315,7 @@ Result<Target> Destinations::target(const access::SpaceId& space, const Destinat
     if (rows.empty()) return not_found("destination " + id.text());
     Target target;
     target.type = parse_enum<DestinationType>(rows.front().text(0)).value_or(DestinationType::webhook);
-    if (target.type == DestinationType::email) {
+    if (is_mail(target.type)) {
         for (const std::string_view address : split(rows.front().text(1), ',')) target.to.emplace_back(trim(address));
         return target;
     }

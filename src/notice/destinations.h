@@ -8,13 +8,22 @@
 
 namespace hone::notice {
 
-enum class DestinationType { webhook, slack, teams, discord, pagerduty, opsgenie, email };
+enum class DestinationType {
+    webhook,
+    slack,
+    teams,
+    discord,
+    pagerduty,
+    opsgenie,
+    email,
+    email_digest, // one mail a day with all its notices
+};
 constexpr auto enum_names(DestinationType) {
     return std::array{
         EnumName{DestinationType::webhook, "webhook"},     EnumName{DestinationType::slack, "slack"},
         EnumName{DestinationType::teams, "teams"},         EnumName{DestinationType::discord, "discord"},
         EnumName{DestinationType::pagerduty, "pagerduty"}, EnumName{DestinationType::opsgenie, "opsgenie"},
-        EnumName{DestinationType::email, "email"}};
+        EnumName{DestinationType::email, "email"},         EnumName{DestinationType::email_digest, "email_digest"}};
 }
 
 struct Destination {
@@ -35,11 +44,13 @@ struct Destination {
     std::string last_problem;
     int64_t pending = 0;
     std::optional<std::string> signing_secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Destination::id, ""},
         Field{"space_id", &Destination::space_id, ""},
         Field{"name", &Destination::name, "Unique in the space."},
-        Field{"type", &Destination::type, "webhook, slack, teams, discord, pagerduty, opsgenie or email."},
+        Field{"type", &Destination::type,
+              "webhook, slack, teams, discord, pagerduty, opsgenie, email, or email_digest: one mail a day at 07:00 "
+              "UTC."},
         Field{"target", &Destination::target, "Host that receives it, or addresses of email."},
         Field{"kinds", &Destination::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &Destination::projects,
@@ -68,15 +79,17 @@ struct NewDestination {
     std::optional<std::vector<std::string>> projects;
     std::optional<std::string> message_template;
     std::optional<bool> enabled;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewDestination::name, "Unique in the space."},
-        Field{"type", &NewDestination::type, "webhook, slack, teams, discord, pagerduty, opsgenie or email."},
+        Field{"type", &NewDestination::type,
+              "webhook, slack, teams, discord, pagerduty, opsgenie, email, or email_digest: one mail a day at 07:00 "
+              "UTC."},
         Field{"url", &NewDestination::url,
               "Address of webhook, slack, teams and discord; never shown again. pagerduty and opsgenie: only for "
               "another region than the usual one."},
         Field{"key", &NewDestination::key,
               "pagerduty: the integration key of a service (Events API v2); opsgenie: an API key. Never shown again."},
-        Field{"to", &NewDestination::to, "Addresses for email, at most 20."},
+        Field{"to", &NewDestination::to, "Addresses for email and email_digest, at most 20."},
         Field{"kinds", &NewDestination::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &NewDestination::projects, "Ids or names of projects whose notices are sent; empty: all."},
         Field{"template", &NewDestination::message_template,
@@ -96,13 +109,13 @@ struct DestinationChange {
     std::optional<std::string> message_template;
     std::optional<bool> enabled;
     std::optional<bool> new_signing_secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &DestinationChange::name, "Unique in the space."},
         Field{"url", &DestinationChange::url,
               "Address of webhook, slack, teams and discord; never shown again. With pagerduty and opsgenie the key "
               "must be sent with it."},
         Field{"key", &DestinationChange::key, "pagerduty and opsgenie: the key; never shown again."},
-        Field{"to", &DestinationChange::to, "Addresses for email, at most 20."},
+        Field{"to", &DestinationChange::to, "Addresses for email and email_digest, at most 20."},
         Field{"kinds", &DestinationChange::kinds, "Kinds of notices it receives; empty: all."},
         Field{"projects", &DestinationChange::projects, "Ids or names of projects whose notices are sent; empty: all."},
         Field{"template", &DestinationChange::message_template, "Template of the message; empty: the default text."},
@@ -111,6 +124,11 @@ struct DestinationChange {
               "webhook: replaces the signing secret and returns the new one."},
     };
 };
+
+// Sent by SMTP.
+constexpr bool is_mail(DestinationType type) {
+    return type == DestinationType::email || type == DestinationType::email_digest;
+}
 
 // What a delivery needs to know, with secrets; for the Sender only.
 struct Target {

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hone::notice {
 
 namespace {
+
+constexpr size_t most_in_digest = 200;
 
 constexpr std::array variables = {"title", "body", "url", "kind", "space", "project", "time"};
 
@@ -107,6 +111,42 @@ std::string plain_text(const Message& message) {
             return {};
         });
     return filled.ok() ? out : message.title;
+}
+
+Message digest_of(const std::vector<Message>& messages, std::string url, Time now) {
+    struct Entry {
+        std::string text;
+        size_t count = 0;
+        std::string url; // of the newest
+    };
+    std::vector<Entry> entries;
+    for (const Message& message : messages) {
+        const bool is_usual = message.message_template.empty();
+        std::string text = is_usual ? message.title : plain_text(message);
+        if (is_usual && !message.project.empty()) text = message.project + ": " + text;
+        auto known =
+            std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.text == text; });
+        if (known == entries.end()) known = entries.insert(entries.end(), Entry{std::move(text), 0, {}});
+        ++known->count;
+        if (is_usual) known->url = message.url;
+    }
+    Message digest;
+    if (!messages.empty()) digest = messages.front();
+    digest.message_template.clear();
+    digest.created_at = now;
+    digest.url = std::move(url);
+    digest.title =
+        fmt::format("{} {} in {}", messages.size(), messages.size() == 1 ? "notice" : "notices", digest.space);
+    digest.body.clear();
+    for (size_t i = 0; i < std::min(entries.size(), most_in_digest); ++i) {
+        const Entry& entry = entries[i];
+        digest.body += "\n" + entry.text;
+        if (entry.count > 1) digest.body += fmt::format(" ({} times)", entry.count);
+        digest.body += "\n";
+        if (!entry.url.empty()) digest.body += entry.url + "\n";
+    }
+    if (entries.size() > most_in_digest) digest.body += fmt::format("\nand {} more\n", entries.size() - most_in_digest);
+    return digest;
 }
 
 std::string webhook_body(const Message& message) {

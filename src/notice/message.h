@@ -28,6 +28,10 @@ Result<> check_template(std::string_view text);
 // The message as plain text: by its template, or title, body and address on lines of their own.
 std::string plain_text(const Message& message);
 
+// One message for all of them, oldest first: a line of text for each (or its template), the same ones counted. `url` is
+// the page with all notices.
+Message digest_of(const std::vector<Message>& messages, std::string url, Time now);
+
 std::string webhook_body(const Message& message);
 // {"text": …}; <, > and & are escaped as Slack wants it, so that a trace's text cannot mention people or make links.
 std::string slack_body(const Message& message);

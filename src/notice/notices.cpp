@@ -89,16 +89,18 @@ Result<bool> Notices::notify(sql::Transaction& transaction, const Notice& notice
     if (added == 0) return false;
     const std::string kind = "," + std::string(name_of(notice.kind)) + ",";
     const std::string project = "," + (notice.project ? notice.project->text() : "") + ",";
-    const auto wanting = TRY(transaction.query("SELECT id, kinds, projects FROM destinations WHERE space_id = ? AND "
-                                               "enabled = 1 ORDER BY id LIMIT 1000",
-                                               notice.space));
+    const auto wanting =
+        TRY(transaction.query("SELECT id, kinds, projects, type FROM destinations WHERE space_id = ? AND "
+                              "enabled = 1 ORDER BY id LIMIT 1000",
+                              notice.space));
     for (const auto& row : wanting) {
         if (!row.text(1).empty() && row.text(1).find(kind) == std::string::npos) continue;
         // What concerns the whole space goes to those who chose projects, too.
         if (notice.project && !row.text(2).empty() && row.text(2).find(project) == std::string::npos) continue;
+        const Time due_at = row.text(3) == "email_digest" ? next_digest(now) : now;
         TRY(transaction.execute("INSERT INTO deliveries (id, notice_id, destination_id, state, attempts, next_at, "
                                 "claimed_until, problem, created_at) VALUES (?,?,?,'pending',0,?,0,'',?)",
-                                make_id<DeliveryTag>(m_clock), id, row.text(0), now, now));
+                                make_id<DeliveryTag>(m_clock), id, row.text(0), due_at, now));
     }
     return true;
 }
@@ -133,9 +135,55 @@ Result<int64_t> Notices::count_unread(const access::Caller& caller, const access
     return rows.front().integer(0);
 }
 
+Result<UnreadNotices> Notices::unread(const access::Caller& caller, const access::SpaceId& space) const {
+    UnreadNotices found;
+    found.unread = TRY(count_unread(caller, space));
+    const auto marks = TRY(m_database.query("SELECT marked_at FROM notice_marks WHERE principal = ? AND space_id = ?",
+                                            caller.principal(), space));
+    if (!marks.empty()) found.marked_at = marks.front().time(0);
+    const NoticeSettings chosen = TRY(settings(caller, space));
+    if (found.unread == 0 || chosen.kinds.empty()) return found;
+    auto condition = visible_to(caller, space);
+    condition.sql += " AND notices.id > ? AND notices.kind IN (";
+    condition.values.push_back(sql::to_value(TRY(read_up_to(m_database, caller, space))));
+    for (size_t i = 0; i < chosen.kinds.size(); ++i) {
+        condition.sql += i == 0 ? "?" : ",?";
+        condition.values.push_back(sql::to_value(name_of(chosen.kinds[i])));
+    }
+    const auto rows = TRY(m_database.run_query("SELECT COUNT(*) FROM notices" + condition.sql + ")", condition.values));
+    found.counted = rows.front().integer(0);
+    return found;
+}
+
+Result<NoticeSettings> Notices::settings(const access::Caller& caller, const access::SpaceId& space) const {
+    TRY(caller.require(access::Permission::project_read, space));
+    const auto rows = TRY(m_database.query("SELECT kinds FROM notice_settings WHERE principal = ? AND space_id = ?",
+                                           caller.actor(), space));
+    if (rows.empty()) return NoticeSettings{{needing_kinds.begin(), needing_kinds.end()}, true};
+    NoticeSettings chosen{{}, false};
+    for (const std::string_view name : split(rows.front().text(0), ','))
+        if (const auto kind = parse_enum<Kind>(name)) chosen.kinds.push_back(*kind);
+    return chosen;
+}
+
+Result<NoticeSettings> Notices::choose(const access::Caller& caller, const access::SpaceId& space,
+                                       const std::vector<Kind>& kinds) {
+    TRY(caller.require(access::Permission::project_read, space));
+    std::string names;
+    for (const auto& known : enum_names(Kind{}))
+        if (std::find(kinds.begin(), kinds.end(), known.value) != kinds.end())
+            names += (names.empty() ? "" : ",") + std::string(known.name);
+    TRY(m_database.execute("INSERT INTO notice_settings (principal, space_id, kinds, chosen_at) VALUES (?,?,?,?) ON "
+                           "CONFLICT (principal, space_id) DO UPDATE SET kinds = excluded.kinds, chosen_at = "
+                           "excluded.chosen_at",
+                           caller.actor(), space, names, m_clock.now()));
+    return settings(caller, space);
+}
+
 Result<int64_t> Notices::mark_read(const access::Caller& caller, const access::SpaceId& space,
                                    const std::optional<NoticeId>& up_to) {
     TRY(caller.require(access::Permission::project_read, space));
+    if (!caller.run.empty()) return forbidden("a worker cannot mark the notices of its person as read");
     std::string mark;
     if (up_to) {
         const auto rows = TRY(m_database.query("SELECT id FROM notices WHERE id = ? AND space_id = ?", *up_to, space));

@@ -51,6 +51,13 @@ constexpr auto enum_names(Kind) {
                       EnumName{Kind::evaluator_drifted, "evaluator_drifted"}};
 }
 
+// Counted as new unless a person chose otherwise: what needs a person. The others are in the list.
+inline constexpr std::array needing_kinds{
+    Kind::monitor_triggered, Kind::issue_new,           Kind::review_waiting,
+    Kind::automation_paused, Kind::budget_near,         Kind::budget_spent,
+    Kind::spans_late,        Kind::pull_request_failed, Kind::pull_request_changes_requested,
+    Kind::break_glass_login, Kind::eval_task_paused,    Kind::evaluator_drifted};
+
 struct NoticeTag {
     static constexpr std::string_view kind = "notice";
 };
@@ -78,7 +85,7 @@ struct NoticeView {
     std::string link;
     Time created_at{};
     bool unread = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &NoticeView::id, ""},
         Field{"space_id", &NoticeView::space_id, ""},
         Field{"project_id", &NoticeView::project_id, "Null when it concerns the whole space."},
@@ -95,6 +102,27 @@ struct NoticeFilter {
     std::optional<access::ProjectId> project{};
     std::optional<Kind> kind{};
     bool unread_only = false;
+};
+
+// What the bell counts for one person in one space.
+struct NoticeSettings {
+    std::vector<Kind> kinds;
+    bool is_default = true;
+    static constexpr Pack fields{
+        Field{"kinds", &NoticeSettings::kinds, "Kinds that are counted as new for the caller."},
+        Field{"is_default", &NoticeSettings::is_default, "The caller has chosen nothing: what needs a person."},
+    };
+};
+
+struct UnreadNotices {
+    int64_t unread = 0;
+    int64_t counted = 0;
+    std::optional<Time> marked_at;
+    static constexpr Pack fields{
+        Field{"unread", &UnreadNotices::unread, "Number of notices that the caller can see and has not read."},
+        Field{"counted", &UnreadNotices::counted, "Those of the kinds that the caller chose to have counted."},
+        Field{"marked_at", &UnreadNotices::marked_at, "When the caller last marked notices as read; null: never."},
+    };
 };
 
 class Notices {
@@ -114,7 +142,14 @@ public:
     Result<access::Page<NoticeView>> list(const access::Caller& caller, const access::SpaceId& space,
                                           const NoticeFilter& filter, const access::PageRequest& page) const;
     Result<int64_t> count_unread(const access::Caller& caller, const access::SpaceId& space) const;
-    // Everything up to and with this one; absent: everything there is. Returns how many are still unread.
+    Result<UnreadNotices> unread(const access::Caller& caller, const access::SpaceId& space) const;
+    Result<NoticeSettings> settings(const access::Caller& caller, const access::SpaceId& space) const;
+    // The caller's own: a key has its own ones, so that a worker does not change those of its person. An empty list
+    // counts nothing.
+    Result<NoticeSettings> choose(const access::Caller& caller, const access::SpaceId& space,
+                                  const std::vector<Kind>& kinds);
+    // Everything up to and with this one; absent: everything there is. Returns how many are still unread. A personal
+    // key marks those of its person; a worker marks none.
     Result<int64_t> mark_read(const access::Caller& caller, const access::SpaceId& space,
                               const std::optional<NoticeId>& up_to);
 

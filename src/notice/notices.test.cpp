@@ -223,6 +223,10 @@ TEST_CASE("notices are listed newest first, unread until marked, and hide what t
         CHECK(must(office.notices.count_unread(vera, world.space)) == 3);
         CHECK(must(office.notices.mark_read(vera, world.space, mine[1].id)) == 1);
         CHECK(must(office.notices.mark_read(vera, world.space, mine[2].id)) == 1); // never back
+        access::Caller worker = vera;
+        worker.run = "run_1";
+        CHECK(outcome(office.notices.mark_read(worker, world.space, {})) == "forbidden");
+        CHECK(must(office.notices.count_unread(vera, world.space)) == 1);
         NoticeFilter unread;
         unread.unread_only = true;
         CHECK(must(office.notices.list(vera, world.space, unread, {})).data.size() == 1);
@@ -255,5 +259,37 @@ TEST_CASE("several senders on one database deliver each notice once") {
         office.notices.set_wake([&] { one.wake(); });
         must(office.notices.notify(office.notice("late")));
         CHECK(net::testing::eventually([&] { return receiver.got().size() == 31; }));
+    });
+}
+
+TEST_CASE("kinds that need a person are counted as new; each person chooses") {
+    access::testing::for_each_world([](World& world) {
+        Office office(world);
+        const auto ada = world.join(world.space, "ada@example.com", access::Role::member);
+        CHECK(!must(office.notices.unread(ada, world.space)).marked_at);
+        must(office.notices.notify(office.notice("run_1"))); // finished: needs nobody
+        Notice waiting = office.notice("review_1");
+        waiting.kind = Kind::review_waiting;
+        must(office.notices.notify(waiting));
+        UnreadNotices counted = must(office.notices.unread(ada, world.space));
+        CHECK(counted.unread == 2);
+        CHECK(counted.counted == 1);
+        CHECK(must(office.notices.settings(ada, world.space)).is_default);
+
+        const auto chosen = must(office.notices.choose(ada, world.space, {Kind::run_finished, Kind::run_finished}));
+        CHECK(!chosen.is_default);
+        CHECK(chosen.kinds == std::vector{Kind::run_finished});
+        CHECK(must(office.notices.unread(ada, world.space)).counted == 1);
+        must(office.notices.choose(ada, world.space, {}));
+        CHECK(must(office.notices.unread(ada, world.space)).counted == 0);
+        CHECK(must(office.notices.unread(world.admin, world.space)).counted == 1); // unchanged
+
+        must(office.notices.mark_read(world.admin, world.space, {}));
+        counted = must(office.notices.unread(world.admin, world.space));
+        CHECK(counted.counted == 0);
+        CHECK(counted.marked_at);
+        const auto stranger = world.join(world.add_space("other"), "eve@example.com", access::Role::member);
+        CHECK(outcome(office.notices.choose(stranger, world.space, {})) == "not_found");
+        CHECK(outcome(office.notices.settings(stranger, world.space)) == "not_found");
     });
 }

@@ -51,7 +51,7 @@ Sender::Sender(sql::Database& database, const Clock& clock, const Destinations& 
       m_client(client_options(m_options)),
       m_duty({"notices", poll_period, thread_count}, [this]() -> Result<Duration> {
           const int64_t attempts = TRY(step());
-          return attempts == most_per_step ? Duration::zero() : poll_period;
+          return attempts >= most_per_step ? Duration::zero() : poll_period;
       }) {}
 
 Sender::~Sender() {
@@ -68,7 +68,7 @@ Duration Sender::pause_after(int64_t attempts) {
 // --- one delivery --------------------------------------------------------------------------------------------------
 
 struct Sender::Columns {
-    static constexpr std::tuple list{
+    static constexpr Pack list{
         sql::Column{"deliveries.id", &Due::id},
         sql::Column{"deliveries.destination_id", &Due::destination},
         sql::Column{"notices.space_id", &Due::space},
@@ -107,16 +107,51 @@ Result<std::optional<Sender::Due>> Sender::claim(const std::string& id) {
         made.message.space_id = made.space.text();
         return std::optional(std::move(made));
     }));
-    if (!due) return due;
-    Message& message = due->message;
-    const auto names = TRY(m_destinations.names(due->space, message.project_id));
+    if (due) TRY(name_places(*due));
+    return due;
+}
+
+Result<> Sender::name_places(Due& due) const {
+    Message& message = due.message;
+    const auto names = TRY(m_destinations.names(due.space, message.project_id));
     message.space = names.space;
     message.project = names.project;
-    message.link = due->link;
-    if (!m_options.public_url.empty() && !due->link.empty())
-        message.url = m_options.public_url + (due->link.starts_with("/s/") ? "" : "/s/" + percent_encode(names.space)) +
-                      due->link;
-    return due;
+    message.link = due.link;
+    if (!due.link.empty()) message.url = address_of(names.space, due.link);
+    return {};
+}
+
+std::string Sender::address_of(const std::string& space, const std::string& link) const {
+    if (m_options.public_url.empty()) return {};
+    return m_options.public_url + (link.starts_with("/s/") ? "" : "/s/" + percent_encode(space)) + link;
+}
+
+Result<std::vector<Sender::Due>> Sender::claim_digest(const std::string& destination) {
+    std::vector<Due> all = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<std::vector<Due>> {
+        const Time now = m_clock.now();
+        std::vector<Due> claimed;
+        const int64_t mine = TRY(transaction.execute(
+            "UPDATE deliveries SET claimed_until = ?, attempts = attempts + 1 WHERE destination_id = ? AND state = "
+            "'pending' AND next_at <= ? AND claimed_until <= ?",
+            now + claim_time, destination, now, now));
+        if (mine == 0) return claimed;
+        const auto rows = TRY(transaction.query(
+            "SELECT " + sql::names(Columns::list) +
+                " FROM deliveries JOIN destinations ON destinations.id = deliveries.destination_id JOIN notices ON "
+                "notices.id = deliveries.notice_id WHERE deliveries.destination_id = ? AND deliveries.state = "
+                "'pending' AND deliveries.claimed_until = ? ORDER BY notices.created_at, deliveries.id",
+            destination, now + claim_time));
+        for (const auto& row : rows) {
+            Due due = sql::read<Due>(Columns::list, row);
+            due.message.delivery_id = due.id.text();
+            due.message.space_id = due.space.text();
+            due.created_at = next_digest(due.created_at); // its day of attempts begins when it is due
+            claimed.push_back(std::move(due));
+        }
+        return claimed;
+    }));
+    for (Due& due : all) TRY(name_places(due));
+    return all;
 }
 
 // The address to dial, resolved once and checked: what the name means a moment later does not matter.
@@ -168,7 +203,7 @@ Sender::Outcome Sender::deliver(const access::SpaceId& space, const DestinationI
     Outcome outcome;
     if (!target.ok()) {
         outcome.attempt = failed(target.error().message);
-    } else if (target.value().type == DestinationType::email) {
+    } else if (is_mail(target.value().type)) {
         const auto sent = send_mail(m_options.smtp, target.value().to,
                                     mail(message, m_options.smtp.from, target.value().to), &m_cancel);
         outcome.attempt = sent.ok() ? Attempt{true, std::nullopt, {}, 0} : failed(sent.error().message);
@@ -205,12 +240,37 @@ Result<> Sender::finish(const Due& due, const Outcome& outcome) {
     return {};
 }
 
-Result<int64_t> Sender::step() {
+Result<int64_t> Sender::send_digests() {
     const Time now = m_clock.now();
-    const auto rows = TRY(m_database.query("SELECT id FROM deliveries WHERE state = 'pending' AND next_at <= ? AND "
-                                           "claimed_until <= ? ORDER BY next_at, id LIMIT ?",
+    const auto rows = TRY(m_database.query("SELECT DISTINCT destination_id FROM deliveries WHERE state = 'pending' AND "
+                                           "next_at <= ? AND claimed_until <= ? "
+                                           "AND destination_id IN (SELECT id FROM destinations WHERE type = "
+                                           "'email_digest') ORDER BY destination_id LIMIT ?",
                                            now, now, most_per_step));
     int64_t attempts = 0;
+    for (const auto& row : rows) {
+        const std::vector<Due> all = TRY(claim_digest(row.text(0)));
+        if (all.empty()) continue;
+        ++attempts;
+        std::vector<Message> messages;
+        for (const Due& due : all) messages.push_back(due.message);
+        const Due& first = all.front();
+        const Message digest = digest_of(messages, address_of(first.message.space, "/notices"), m_clock.now());
+        const Outcome outcome = first.enabled ? deliver(first.space, first.destination, digest)
+                                              : Outcome{failed("the destination is switched off"), {}};
+        for (const Due& due : all) TRY(finish(due, outcome));
+        if (m_cancel.is_cancelled()) break;
+    }
+    return attempts;
+}
+
+Result<int64_t> Sender::step() {
+    int64_t attempts = TRY(send_digests());
+    const Time now = m_clock.now();
+    const auto rows = TRY(m_database.query(
+        "SELECT id FROM deliveries WHERE state = 'pending' AND next_at <= ? AND claimed_until <= ? AND destination_id "
+        "NOT IN (SELECT id FROM destinations WHERE type = 'email_digest') ORDER BY next_at, id LIMIT ?",
+        now, now, most_per_step));
     for (const auto& row : rows) {
         const auto due = TRY(claim(row.text(0)));
         if (!due) continue; // another thread or server has it

@@ -26,7 +26,7 @@ struct Attempt {
     std::optional<int64_t> status;
     std::string problem;
     int64_t took_ms = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"ok", &Attempt::ok, "The receiver accepted it."},
         Field{"status", &Attempt::status, "HTTP status of a webhook; null without a response, and for mail."},
         Field{"problem", &Attempt::problem, "Error, and what to fix; empty when it was accepted."},
@@ -75,6 +75,11 @@ private:
     };
     struct Columns; // of a Due
     Result<std::optional<Due>> claim(const std::string& id);
+    // All that is due for one digest; empty: another thread or server has it.
+    Result<std::vector<Due>> claim_digest(const std::string& destination);
+    Result<int64_t> send_digests();
+    Result<> name_places(Due& due) const;
+    std::string address_of(const std::string& space, const std::string& link) const;
     Outcome deliver(const access::SpaceId& space, const DestinationId& destination, const Message& message);
     Outcome post(const Target& target, const Message& message);
     Result<std::string> checked_address(const std::string& url) const;

@@ -236,6 +236,7 @@ net::ClientRequest request_for(const Target& target, const Message& message, Tim
         if (is_recovery(message)) request.url = close_url(target.url, incident_key(message));
         break;
     case DestinationType::email:
+    case DestinationType::email_digest:
         break; // sent by smtp
     }
     return request;

@@ -3,6 +3,8 @@
 #include "net/tls.h"
 #include "notice/testing.h"
 
+#include <algorithm>
+
 using namespace hone;
 using namespace hone::notice;
 using namespace hone::notice::testing;
@@ -214,6 +216,106 @@ TEST_CASE("a notice becomes a mail over STARTTLS with a login, and no password w
         CHECK(mails[0].data.find(to_base64("Run finished: nightly scan").substr(0, 32)) != std::string::npos);
         CHECK(server.in_clear() == std::vector<std::string>{"EHLO hone", "STARTTLS"});
     });
+}
+
+TEST_CASE("a digest is one mail a day with all its notices, the same ones counted, and is retried as a whole") {
+    access::testing::for_each_world([](World& world) {
+        MailServer server({});
+        Office office(world, true);
+        NewDestination wanted;
+        wanted.name = "daily";
+        wanted.type = DestinationType::email_digest;
+        wanted.to = ada;
+        wanted.kinds = std::vector<Kind>{Kind::run_finished, Kind::monitor_recovered};
+        const Destination daily = must(office.destinations.create(world.admin, world.space, wanted));
+        SenderOptions options = office.options();
+        options.smtp = server.options();
+        Sender sender(world.database, world.clock, office.destinations, options);
+        const Time morning = next_digest(world.clock.now());
+        CHECK(to_text(morning).substr(10, 9) == "T07:00:00");
+        CHECK(morning - world.clock.now() <= std::chrono::hours(24));
+        CHECK(next_digest(morning) == morning + std::chrono::hours(24));
+
+        must(office.notices.notify(office.notice("run_1")));
+        world.clock.advance(std::chrono::seconds(1));
+        must(office.notices.notify(office.notice("run_2")));
+        world.clock.advance(std::chrono::seconds(1));
+        Notice recovered = office.notice("monitor_1", Kind::monitor_recovered);
+        recovered.title = "Latency is normal";
+        recovered.body = "";
+        recovered.link = "/projects/shop/monitors/monitor_1";
+        must(office.notices.notify(recovered));
+        must(office.notices.notify(office.notice("issue_1", Kind::issue_new))); // not of its kinds
+        CHECK(must(sender.step()) == 0);
+        world.clock.advance(morning - world.clock.now() - std::chrono::seconds(1));
+        CHECK(must(sender.step()) == 0);
+        CHECK(server.mails().empty());
+
+        // The mail server is not reachable: all of them stay pending, and the day of attempts begins now.
+        world.clock.advance(std::chrono::seconds(1));
+        SenderOptions unreachable = options;
+        unreachable.smtp.ca_file = "/nonexistent";
+        Sender failing(world.database, world.clock, office.destinations, unreachable);
+        CHECK(must(failing.step()) == 1);
+        CHECK(must(failing.step()) == 0); // its pause is not over
+        CHECK(must(office.destinations.find(world.admin, daily.id)).pending == 3);
+        must(office.notices.notify(office.notice("run_3"))); // belongs to the next day
+        world.clock.advance(std::chrono::seconds(11));
+        CHECK(must(sender.step()) == 1);
+        CHECK(must(sender.step()) == 0);
+        REQUIRE(server.mails().size() == 1);
+        const std::string data = server.mails()[0].data;
+        CHECK(server.mails()[0].to == std::vector<std::string>{"<ada@example.com>"});
+        CHECK(data.find("Subject: [Hone] 3 notices in default\n") != std::string::npos);
+        std::string encoded = data.substr(data.find("\n\n") + 2);
+        std::erase(encoded, '\n');
+        std::erase(encoded, '=');
+        std::replace(encoded.begin(), encoded.end(), '+', '-');
+        std::replace(encoded.begin(), encoded.end(), '/', '_');
+        CHECK(must(from_base64url(encoded)) == "3 notices in default\n"
+                                               "\nRun finished: nightly scan (2 times)\n"
+                                               "https://hone.example.com/s/default/runs/run_1\n"
+                                               "\nLatency is normal\n"
+                                               "https://hone.example.com/s/default/projects/shop/monitors/monitor_1\n"
+                                               "\nhttps://hone.example.com/s/default/notices\n");
+        CHECK(must(office.destinations.find(world.admin, daily.id)).pending == 1);
+
+        // A day of attempts without success ends the delivery; a day without notices has no mail.
+        world.clock.advance(next_digest(world.clock.now()) - world.clock.now());
+        CHECK(must(failing.step()) == 1);
+        CHECK(must(office.destinations.find(world.admin, daily.id)).pending == 1);
+        world.clock.advance(Sender::give_up_after);
+        CHECK(must(failing.step()) == 1);
+        const auto deliveries = must(office.destinations.deliveries(world.admin, daily.id, {})).data;
+        REQUIRE(deliveries.size() == 4);
+        CHECK(deliveries[0].state == DeliveryState::given_up);
+        for (size_t i = 1; i < 4; ++i) CHECK(deliveries[i].state == DeliveryState::sent);
+        world.clock.advance(std::chrono::hours(48));
+        CHECK(must(sender.step()) == 0);
+        CHECK(server.mails().size() == 1);
+    });
+}
+
+TEST_CASE("a digest has at most 200 entries, and a template writes each of them") {
+    std::vector<Message> messages;
+    for (int i = 0; i < 250; ++i) {
+        Message message;
+        message.title = "Notice " + std::to_string(i);
+        message.project = "shop";
+        message.space = "default";
+        messages.push_back(message);
+    }
+    const std::string body = digest_of(messages, "", {}).body;
+    CHECK(body.starts_with("\nshop: Notice 0\n"));
+    CHECK(body.find("Notice 199\n") != std::string::npos);
+    CHECK(body.find("Notice 200") == std::string::npos);
+    CHECK(body.ends_with("\nand 50 more\n"));
+    messages.resize(1);
+    messages[0].message_template = "{{project}} / {{title}}";
+    const Message one = digest_of(messages, "https://hone.example.com/s/default/notices", {});
+    CHECK(one.title == "1 notice in default");
+    CHECK(one.body == "\nshop / Notice 0\n");
+    CHECK(one.message_template.empty());
 }
 
 TEST_CASE("TLS from the start and AUTH LOGIN work too; a subject beyond ASCII is encoded") {

@@ -30,7 +30,8 @@ struct Office {
         must(vault.start());
     }
     static void clean(World& made) {
-        for (const char* table : {"kept_secrets", "data_keys", "deliveries", "destinations", "notices", "notice_marks"})
+        for (const char* table :
+             {"kept_secrets", "data_keys", "deliveries", "destinations", "notices", "notice_marks", "notice_settings"})
             must(made.database.execute("DELETE FROM " + std::string(table)));
     }
     SenderOptions options() const {

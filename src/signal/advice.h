@@ -9,7 +9,7 @@ namespace hone::signal {
 struct Advice {
     std::string usual_cause;
     std::string next_step;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"usual_cause", &Advice::usual_cause, "What usually causes such a problem."},
         Field{"next_step", &Advice::next_step, "What usually removes it."},
     };

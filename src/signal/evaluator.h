@@ -5,6 +5,7 @@
 
 #include "access/caller.h"
 #include "evaluate/evaluators/evaluator_version.h"
+#include "evaluate/tasks/pass_rate.h"
 #include "signal/issue.h"
 #include "json/json.h"
 
@@ -33,6 +34,9 @@ struct Evaluator {
     int64_t revision = 1;
     int64_t judged = 0;
     int64_t matched = 0;
+    int64_t judged_before = 0; // not shown, as `matched_before`: of the versions with other definitions
+    int64_t matched_before = 0;
+    std::optional<evaluate::PassRate> pass_rate;
     Time judged_up_to{};
     std::optional<Time> last_at;
     std::string problem;
@@ -43,7 +47,7 @@ struct Evaluator {
     std::string created_by;
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Evaluator::id, "Id."},
         Field{"space_id", &Evaluator::space_id, "Id of the space."},
         Field{"project_id", &Evaluator::project_id, "Project whose spans a rule evaluates; null for the other kinds."},
@@ -67,6 +71,9 @@ struct Evaluator {
               "Number of the newest version; every change makes one, and each eval stores it."},
         Field{"judged", &Evaluator::judged, "Number of evals written."},
         Field{"matched", &Evaluator::matched, "Number of evals of spans that match."},
+        Field{"pass_rate", &Evaluator::pass_rate,
+              "Share of verdicts that pass: of the last 24 hours, of a rule since its definition was changed. Null: it "
+              "has no verdicts that pass or fail."},
         Field{"judged_up_to", &Evaluator::judged_up_to, "Spans received before this time are evaluated."},
         Field{"last_at", &Evaluator::last_at, "Time of the last evaluation."},
         Field{"problem", &Evaluator::problem, "Error of the last evaluation; empty: none."},
@@ -97,7 +104,7 @@ struct NewEvaluator {
     std::optional<evaluate::LlmDefinition> llm;
     std::optional<evaluate::AgentDefinition> agent;
     std::optional<evaluate::RemoteDefinition> remote;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewEvaluator::name,
               "Name of the evals it writes; unique in its project, without a project in its space."},
         Field{"kind", &NewEvaluator::kind, "rule, code, llm, agent or remote; rule if not given."},
@@ -138,7 +145,7 @@ struct EvaluatorChange {
     std::optional<evaluate::LlmDefinition> llm{};
     std::optional<evaluate::AgentDefinition> agent{};
     std::optional<evaluate::RemoteDefinition> remote{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"description", &EvaluatorChange::description, "Purpose, as text."},
         Field{"filter", &EvaluatorChange::filter, "The spans it evaluates."},
         Field{"condition", &EvaluatorChange::condition, "Filter that a span must match, in the filter language."},
@@ -163,7 +170,7 @@ struct EvaluatorPreview {
     int64_t spans = 0;
     int64_t matched = 0;
     int64_t hours = 24;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans", &EvaluatorPreview::spans, "Spans it would have evaluated."},
         Field{"matched", &EvaluatorPreview::matched, "Number of these spans that match."},
         Field{"hours", &EvaluatorPreview::hours, "Hours covered by the preview."},

@@ -27,7 +27,7 @@ constexpr Duration late = std::chrono::minutes(10);
 // And it may have begun this long before.
 constexpr Duration longest_span = std::chrono::hours(24);
 
-constexpr std::tuple evaluator_columns{
+constexpr Pack evaluator_columns{
     sql::Column{"id", &Evaluator::id},
     sql::Column{"space_id", &Evaluator::space_id},
     sql::Column{"project_id", &Evaluator::project_id},
@@ -46,6 +46,8 @@ constexpr std::tuple evaluator_columns{
     sql::Column{"revision", &Evaluator::revision},
     sql::Column{"judged", &Evaluator::judged},
     sql::Column{"matched", &Evaluator::matched},
+    sql::Column{"judged_before", &Evaluator::judged_before},
+    sql::Column{"matched_before", &Evaluator::matched_before},
     sql::Column{"judged_up_to", &Evaluator::judged_up_to},
     sql::Column{"last_at", &Evaluator::last_at},
     sql::Column{"problem", &Evaluator::problem},
@@ -162,6 +164,29 @@ Result<std::vector<StartRange>> slices_of(telemetry::ClickHouse& engine, const s
     return slices;
 }
 
+// Whether spans that match pass and the others fail, or the reverse: by their scores, without scores by labels named
+// pass and fail. Nothing: both are the same, or neither is known.
+std::optional<bool> match_passes(const Evaluator& rule) {
+    if (rule.other_label.empty()) return std::nullopt;
+    if (rule.score && rule.other_score) {
+        for (const double score : {*rule.score, *rule.other_score})
+            if (score < 0 || score > 1) return std::nullopt;
+        const bool passes = *rule.score >= 0.5;
+        return passes == (*rule.other_score >= 0.5) ? std::nullopt : std::optional(passes);
+    }
+    if (rule.score || rule.other_score) return std::nullopt;
+    if (rule.label == "pass" || rule.other_label == "fail") return true;
+    if (rule.label == "fail" || rule.other_label == "pass") return false;
+    return std::nullopt;
+}
+
+std::optional<evaluate::PassRate> rate_of_rule(const Evaluator& rule) {
+    const auto passes = match_passes(rule);
+    const int64_t count = rule.judged - rule.judged_before, matched = rule.matched - rule.matched_before;
+    if (!passes || count <= 0) return std::nullopt;
+    return evaluate::pass_rate_of(rule.revision, *passes ? matched : count - matched, count);
+}
+
 telemetry::SelectedEvals evals_of(const Evaluator& rule, Time until, const StartRange& started) {
     telemetry::SelectedEvals wanted;
     wanted.spans.sql = query_of(rule, wanted.spans);
@@ -187,7 +212,25 @@ Result<Page<Evaluator>> Evaluators::list(const Caller& caller, const SpaceId& sp
                                                 select_evaluator, {}, {}, access::WithoutProject::shown));
     std::vector<Evaluator> all;
     for (const auto& row : TRY(list.oldest_first(m_database, page))) all.push_back(evaluator_of(row));
+    TRY(add_pass_rates(caller, space, all));
     return access::make_page(std::move(all), page, [](const Evaluator& one) { return one.id.text(); });
+}
+
+Result<> Evaluators::add_pass_rates(const Caller& caller, const SpaceId& space, std::span<Evaluator> evaluators) const {
+    constexpr Duration window = std::chrono::hours(24);
+    std::vector<EvaluatorId> with_tasks;
+    for (const Evaluator& one : evaluators)
+        if (one.kind != EvaluatorKind::rule) with_tasks.push_back(one.id);
+    const auto seen = access::Projects::seen_by(caller, space, "t.project_id");
+    const auto rates = TRY(evaluate::pass_rates(m_database, with_tasks, seen, m_clock.now() - window));
+    for (Evaluator& one : evaluators) {
+        const auto found = rates.find(one.id.text());
+        if (one.kind == EvaluatorKind::rule)
+            one.pass_rate = rate_of_rule(one);
+        else if (found != rates.end())
+            one.pass_rate = found->second;
+    }
+    return {};
 }
 
 Result<Evaluator> Evaluators::find(const Caller& caller, const EvaluatorId& id, Permission permission) const {
@@ -285,6 +328,7 @@ Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id
     rule.revision += 1;
     rule.created_by = caller.name;
     rule.updated_at = now;
+    const bool is_redefined = version_of(rule).content_hash != before.content_hash;
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(transaction.execute(
             "UPDATE evaluators SET description = ?, filter = ?, condition = ?, label = ?, score = ?, other_label = ?, "
@@ -292,6 +336,9 @@ Result<Evaluator> Evaluators::update(const Caller& caller, const EvaluatorId& id
             "?, updated_at = ? WHERE id = ?",
             rule.description, rule.filter, rule.condition, rule.label, rule.score, rule.other_label, rule.other_score,
             rule.sample_percent, rule.enabled, rule.judged_up_to, now, rule.revision, now, id));
+        if (is_redefined)
+            TRY(transaction.execute(
+                "UPDATE evaluators SET judged_before = judged, matched_before = matched WHERE id = ?", id));
         TRY(evaluate::EvaluatorVersions::add(transaction, before)); // of a rule from before versions were stored
         TRY(evaluate::EvaluatorVersions::add(transaction, version_of(rule)));
         return m_access.audit.record(
@@ -362,8 +409,12 @@ Result<int64_t> Evaluators::apply(const Evaluator& rule) {
         const auto count = TRY(evals.write_selected(evals_of(rule, until, slice)));
         written += count.written;
         if (count.written > 0)
-            TRY(m_database.execute("UPDATE evaluators SET judged = judged + ?, matched = matched + ? WHERE id = ?",
-                                   count.written, count.matched, rule.id));
+            // Evals of a version that was changed meanwhile are not those of the next one.
+            TRY(m_database.execute(
+                "UPDATE evaluators SET judged = judged + ?, matched = matched + ?, judged_before = judged_before + "
+                "CASE WHEN revision = ? THEN 0 ELSE ? END, matched_before = matched_before + CASE WHEN revision = ? "
+                "THEN 0 ELSE ? END WHERE id = ?",
+                count.written, count.matched, rule.revision, count.written, rule.revision, count.matched, rule.id));
     }
     TRY(m_database.execute("UPDATE evaluators SET judged_up_to = ?, last_at = ?, next_at = ?, problem = '' WHERE id = "
                            "? AND revision = ?",

@@ -12,6 +12,7 @@
 #include "telemetry/telemetry.h"
 
 #include <map>
+#include <span>
 
 namespace hone::signal {
 
@@ -34,6 +35,9 @@ public:
                                          const access::PageRequest& page) const;
     Result<Evaluator> find(const access::Caller& caller, const EvaluatorId& id,
                            access::Permission permission = access::Permission::project_read) const;
+    // Fills in `pass_rate`, by the projects that the caller sees. `list` has done it.
+    Result<> add_pass_rates(const access::Caller& caller, const access::SpaceId& space,
+                            std::span<Evaluator> evaluators) const;
     // By id, by the name of an evaluator of the space, or by PROJECT/NAME of a rule.
     Result<Evaluator> find_named(const access::Caller& caller, const access::SpaceId& space,
                                  const std::string& name_or_id) const;

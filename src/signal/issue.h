@@ -43,7 +43,7 @@ struct ScoreTerm {
     double points = 0;
     double most = 0;
     std::string why;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ScoreTerm::name, "affected_traces, share, growth, severity, novelty or confidence."},
         Field{"points", &ScoreTerm::points, "Points that it adds to the score."},
         Field{"most", &ScoreTerm::most, "Most points that it can add."},
@@ -59,7 +59,7 @@ struct Fingerprint {
     std::string filter;
     int64_t traces = 0;
     Time last_seen{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"fingerprint", &Fingerprint::fingerprint, "Hash of detector, project and subject."},
         Field{"detector", &Fingerprint::detector, "Detector that found it."},
         Field{"title", &Fingerprint::title, "Title of this fingerprint."},
@@ -111,7 +111,7 @@ struct Issue {
     Time last_seen{};
     Time created_at{};
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Issue::id, "Id."},
         Field{"space_id", &Issue::space_id, "Id of the space."},
         Field{"project_id", &Issue::project_id, "Id of the project."},
@@ -164,7 +164,7 @@ struct IssueComment {
     std::string author;
     std::string text;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &IssueComment::id, "Id."},
         Field{"author", &IssueComment::author, "E-mail address or name of a key."},
         Field{"text", &IssueComment::text, "Plain text or Markdown."},
@@ -177,7 +177,7 @@ struct Change {
     std::string who;
     std::string what;
     std::string detail;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &Change::time, "Time of the change."},
         Field{"who", &Change::who, "Signal, an e-mail address, a key or a run."},
         Field{"what", &Change::what,
@@ -191,7 +191,7 @@ struct Change {
 struct VolumePoint {
     Time time{};
     int64_t traces = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &VolumePoint::time, "Start of the hour."},
         Field{"traces", &VolumePoint::traces, "Affected traces."},
     };
@@ -201,7 +201,7 @@ struct VolumePoint {
 struct SeverityVolume {
     Time time{};
     int64_t low = 0, medium = 0, high = 0, critical = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &SeverityVolume::time, "Start of the hour."},
         Field{"low", &SeverityVolume::low, "Affected traces of issues with this severity."},
         Field{"medium", &SeverityVolume::medium, ""},

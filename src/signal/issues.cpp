@@ -28,7 +28,7 @@ constexpr auto list_column(std::string_view name, std::vector<T> Issue::*member)
                        }}};
 }
 
-constexpr std::tuple issue_columns{
+constexpr Pack issue_columns{
     sql::Column{"id", &Issue::id},
     sql::Column{"space_id", &Issue::space_id},
     sql::Column{"project_id", &Issue::project_id},

@@ -18,7 +18,7 @@ struct ForgeIssueRequest {
     std::optional<std::string> title{};
     std::optional<std::string> body{};
     std::optional<std::string> digest{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &ForgeIssueRequest::url, "Link this existing issue; the other fields are not needed."},
         Field{"repo", &ForgeIssueRequest::repo,
               "Repository: id, name or address; that of Signal's settings if not given."},
@@ -34,7 +34,7 @@ struct ForgeIssueDraft {
     std::string title;
     std::string body;
     std::string digest;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &ForgeIssueDraft::title, "Title."},
         Field{"body", &ForgeIssueDraft::body, "Markdown."},
         Field{"digest", &ForgeIssueDraft::digest, "Identifies this text when the issue is created."},
@@ -56,7 +56,7 @@ struct IssueChange {
     std::optional<std::optional<std::string>> assignee{}; // id of a user; null: no assignee
     std::optional<std::string> title{};
     std::optional<std::optional<Time>> muted_until{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"status", &IssueChange::status, "open, fix_proposed, resolved, muted or dismissed."},
         Field{"reason", &IssueChange::reason, "The reason; needed for dismissed. At most 2,000 bytes."},
         Field{"severity", &IssueChange::severity, "Later scans do not change it."},
@@ -74,7 +74,7 @@ struct NewIssue {
     std::optional<std::string> filter;
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &NewIssue::title, "One line: the problem and where it happens."},
         Field{"explanation", &NewIssue::explanation, "Observation, and why it matters."},
         Field{"severity", &NewIssue::severity, "medium if not given."},

@@ -60,7 +60,7 @@ struct ReadFinding {
     std::string span_id;
     std::string statement;
     std::string quote;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &ReadFinding::kind, "One of the kinds that the file lists."},
         Field{"trace_id", &ReadFinding::trace_id, "A trace of the file."},
         Field{"span_id", &ReadFinding::span_id, "Span that shows it."},
@@ -77,7 +77,7 @@ struct ReadVerdict {
     std::string span_id;
     std::string reason;
     std::string quote;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issue", &ReadVerdict::issue, "Id of a candidate of the file."},
         Field{"verdict", &ReadVerdict::verdict, "confirmed or rejected."},
         Field{"trace_id", &ReadVerdict::trace_id, "Trace of the candidate."},
@@ -91,7 +91,7 @@ struct ReadVerdict {
 struct ReadReport {
     std::vector<ReadFinding> findings;
     std::optional<std::vector<ReadVerdict>> verdicts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"findings", &ReadReport::findings, "Problems in the traces of the file; may be empty. At most 50."},
         Field{"verdicts", &ReadReport::verdicts, "Decisions about the candidates of the file. At most 50."},
     };
@@ -100,7 +100,7 @@ struct ReadReport {
 struct ReadRefusal {
     std::string entry;
     std::string why;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"entry", &ReadRefusal::entry, "findings[0]"},
         Field{"why", &ReadRefusal::why, "What is wrong with it."},
     };
@@ -112,7 +112,7 @@ struct ReadOutcome {
     int64_t rejected = 0;
     std::vector<IssueId> issues;
     std::vector<ReadRefusal> refused;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"findings", &ReadOutcome::findings, "Findings that were stored."},
         Field{"confirmed", &ReadOutcome::confirmed, "Issues that were confirmed."},
         Field{"rejected", &ReadOutcome::rejected, "Issues that were rejected; they stay open with a lower score."},
@@ -124,7 +124,7 @@ struct ReadOutcome {
 struct ReadingStarted {
     std::string run_id;
     int64_t traces = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"run_id", &ReadingStarted::run_id, "Run that reads."},
         Field{"traces", &ReadingStarted::traces, "Traces that it was given."},
     };
@@ -143,7 +143,7 @@ struct ReadingTotals {
     int64_t tokens_per_1000_traces = 0;
     int64_t cost_micro_usd_per_1000_traces = 0;
     Time last_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"readings", &ReadingTotals::readings, "Readings of the last 30 days."},
         Field{"traces", &ReadingTotals::traces, "Traces that they were given."},
         Field{"findings", &ReadingTotals::findings, "Findings that they reported."},

@@ -38,7 +38,7 @@ struct SignalSettings {
     json::Defaulted<int64_t> sampled_traces = int64_t{0};
     json::Defaulted<int64_t> sampling_hours = int64_t{24};
     json::Defaulted<int64_t> sampled_tokens = int64_t{200'000};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"cadence_minutes", &SignalSettings::cadence_minutes,
               "Minutes between two scans; 1 to 1440, 10 if not given."},
         Field{"window_hours", &SignalSettings::window_hours, "Hours that a scan covers; 1 to 168, 24 if not given."},
@@ -88,7 +88,7 @@ struct Scan {
     int64_t cost_micro_usd = 0;
     std::vector<DetectorCost> detectors;
     std::string failed;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Scan::id, "Id."},
         Field{"project_id", &Scan::project_id, "Id of the project."},
         Field{"asked_by", &Scan::asked_by, "`schedule`, or the user or key that requested it."},
@@ -129,7 +129,7 @@ struct SignalView {
     int64_t open_issues = 0;
     std::optional<std::string> automation_id;
     std::optional<ReadingTotals> readings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project_id", &SignalView::project_id, "Id of the project."},
         Field{"enabled", &SignalView::enabled, "Whether it scans on its schedule."},
         Field{"settings", &SignalView::settings, "Settings of the scans."},
@@ -151,7 +151,7 @@ struct ConfigureSignal {
     std::optional<bool> enabled;
     std::optional<bool> consent;
     std::optional<SignalSettings> settings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"enabled", &ConfigureSignal::enabled, "Enables or disables it; unchanged if not given."},
         Field{"consent", &ConfigureSignal::consent, "Must be true to enable it: consent to consent_note."},
         Field{"settings", &ConfigureSignal::settings, "Replaces all settings; unchanged if not given."},

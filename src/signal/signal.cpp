@@ -2,6 +2,7 @@
 #include "signal/signal.h"
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "signal/detect/evidence.h"
 #include "signal/peak_memory.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr auto scans_kept = std::chrono::hours(24 * 30);
 constexpr auto readings_kept = std::chrono::hours(24 * 90);
 
-constexpr std::tuple scan_columns{
+constexpr Pack scan_columns{
     sql::Column{"id", &Scan::id},
     sql::Column{"project_id", &Scan::project_id},
     sql::Column{"asked_by", &Scan::asked_by},
@@ -48,7 +49,7 @@ constexpr std::tuple scan_columns{
 };
 const std::string select_scans = "SELECT " + sql::names(scan_columns) + " FROM signal_scans";
 
-constexpr std::tuple settings_columns{
+constexpr Pack settings_columns{
     sql::Column{"enabled", &Signal::Row::enabled},
     sql::Column{"settings", sql::Converted{[](Signal::Row& made, const sql::Row& row, size_t at) {
                     auto settings = json::read<SignalSettings>(row.text(at));
@@ -194,7 +195,10 @@ Result<SignalView> Signal::configure(const Caller& caller, const SpaceId& space,
     if (!before) return not_found("project " + wanted_project);
     const SignalSettings settings = wanted.settings.value_or(before->settings);
     TRY(check_settings(settings));
-    if (settings.preset) TRY(m_parts.presets.find(caller, project.space_id, *settings.preset));
+    if (settings.preset) {
+        const run::Preset preset = TRY(m_parts.presets.find(caller, project.space_id, *settings.preset));
+        TRY(run::require_capability(*preset.settings.provider, run::capability::automations));
+    }
     const bool enabled = wanted.enabled.value_or(before->enabled);
     const bool is_switched_on = enabled && !before->enabled;
     if (is_switched_on && !wanted.consent.value_or(false))
@@ -331,6 +335,9 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
     scan.asked_by = asked_by;
     scan.started_at = m_parts.clock.now();
     const auto began = m_parts.clock.steady();
+    OperationTimer timer("scan", "scan of a project");
+    timer.add("hone.project.id", project.text());
+    timer.add("hone.scan.id", scan.id.text());
     telemetry::EngineProcess* const engine = m_parts.telemetry ? m_parts.telemetry->engine_process() : nullptr;
     const PeakMemory memory(engine ? engine->pid() : 0);
     const auto done = [&]() -> Result<> {
@@ -350,6 +357,9 @@ Result<Scan> Signal::scan_for(const std::optional<automation::SlotId>& slot, con
         return {};
     }();
     if (!done.ok()) scan.failed = done.error().message;
+    if (!done.ok()) timer.fail(done.error().message);
+    timer.add("hone.scan.spans", std::to_string(scan.spans));
+    timer.add("hone.scan.found", std::to_string(scan.found));
     scan.took_ms = std::chrono::duration_cast<std::chrono::milliseconds>(m_parts.clock.steady() - began).count();
     scan.memory_bytes = memory.bytes(engine ? engine->pid() : 0);
     TRY(write(scan));

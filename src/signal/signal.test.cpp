@@ -215,6 +215,14 @@ TEST_CASE("an evaluator made from an issue marks each of its spans once, and the
     must(shop.signal->step());
     CHECK(now().judged == 80);
     CHECK(now().matched == 20);
+    const auto listed = [&] {
+        return must(shop.signal->evaluators.list(world.admin, world.space, std::nullopt, {})).data.front().pass_rate;
+    };
+    REQUIRE(listed()); // spans that match fail
+    CHECK(listed()->scored == 80);
+    CHECK(listed()->rate == 0.75);
+    CHECK(listed()->low == 0.6452); // Wilson of 60 of 80
+    CHECK(listed()->high == 0.8319);
     telemetry::Evals evals(shop.telemetry->engine(), world.clock);
     telemetry::ListEvals wanted;
     wanted.project = shop.project.id.text();
@@ -230,6 +238,9 @@ TEST_CASE("an evaluator made from an issue marks each of its spans once, and the
     must(shop.signal->step());
     CHECK(now().judged == 80);
     CHECK(outcome(shop.signal->evaluators.update(world.admin, rule, {.condition = "status ="})) == "invalid");
+    CHECK(listed()); // off, with the same definition
+    must(shop.signal->evaluators.update(world.admin, rule, {.condition = "status = ok"}));
+    CHECK(!listed()); // what it is now has evaluated nothing
     NewEvaluator tried;
     tried.name = "x";
     tried.project = shop.project.id.text();

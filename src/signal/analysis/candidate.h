@@ -81,7 +81,7 @@ struct Window {
 struct Fact {
     std::string name;
     std::string value;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Fact::name, "What it is."},
         Field{"value", &Fact::value, "With its unit."},
     };
@@ -91,7 +91,7 @@ struct Example {
     std::string trace_id;
     std::string span_id;
     Time time{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &Example::trace_id, "32 hexadecimal digits."},
         Field{"span_id", &Example::span_id, "16 hexadecimal digits."},
         Field{"time", &Example::time, "When it started."},

@@ -1,4 +1,6 @@
-// A new version of a service, or of a prompt, that is slower, uses more tokens or fails more than the one before it.
+// A new version of a service, or of a prompt, that is slower, uses more tokens, fails more or has worse evals than the
+// one before it.
+#include "signal/analysis/eval_changes.h"
 #include "signal/analysis/shifts.h"
 #include "signal/analysis/words.h"
 #include "signal/detect/detectors.h"
@@ -171,7 +173,51 @@ public:
             m_bind);
     }
 
+    // Of spans, and of traces by the version of their spans. A chat session can have several versions.
+    Result<> evaluated() {
+        for (const EvalTargets& targets : {evaluated_spans, evaluated_traces}) {
+            const Survey::Bind bind = [&](telemetry::ClickHouseQuery& query) {
+                m_bind(query);
+                query.bind("n_target", targets.name);
+            };
+            const std::string rows = fmt::format(
+                "SELECT name, label, score, weight, is_after FROM ({0}) AS given INNER JOIN (SELECT {1} AS id, "
+                "max({2}) "
+                "AS is_after, max({3}) AS is_before FROM hone.spans WHERE {4} AND {5} AND {1} IN (SELECT target_id "
+                "FROM "
+                "hone.evals WHERE project = {{project:String}} AND target = {{n_target:String}}) GROUP BY id HAVING "
+                "is_after != is_before) AS known ON given.target_id = known.id",
+                evals_of_targets, targets.column, m_is_after, m_is_before, in_both, m_owned);
+            const EvalSplit split{rows, "is_after = 1", "is_after = 0", bind};
+            for (const WorseEval& worse : TRY(worse_evals(m_survey, split))) add_eval(targets, worse);
+        }
+        return {};
+    }
+
 private:
+    void add_eval(const EvalTargets& targets, const WorseEval& worse) {
+        const std::string shown = plain_line(worse.name, 80);
+        const bool is_score = worse.usual.empty();
+        const auto number = [&](double value) { return is_score ? fmt::format("{:.2f}", value) : percent(value); };
+        const std::string what = is_score ? "mean score" : "share of " + plain_line(worse.usual, 60);
+        Candidate candidate = regression(m_source, m_release, "eval", worse.name,
+                                         fmt::format("The {} of the eval {} on {} went from {} to {}.", what, shown,
+                                                     targets.plural, number(worse.before), number(worse.now)));
+        candidate.subject += "\n" + std::string(targets.name);
+        candidate.filter = fmt::format(
+            "{} = {} and {} = {} and {}[{}].{}", m_source.filter, quote_filter(m_release.after), m_source.owner_filter,
+            quote_filter(m_release.owner), targets.filter, quote_filter(worse.name), worse_in_filter(worse));
+        narrow_to_worse(candidate, targets, worse);
+        candidate.title = fmt::format("The eval {} became worse with {} {}: {} instead of {}", shown, m_source.word,
+                                      plain_line(m_release.after, 40), number(worse.now), number(worse.before));
+        candidate.severity = severity_of(worse);
+        candidate.clear = worse.z;
+        candidate.facts.push_back({what + " before", number(worse.before)});
+        candidate.facts.push_back({what + " now", number(worse.now)});
+        candidate.facts.push_back({"evals now", std::to_string(worse.evals_now)});
+        m_found.push_back(std::move(candidate));
+    }
+
     Survey& m_survey;
     const Source& m_source;
     const Release& m_release;
@@ -189,6 +235,7 @@ Result<> detect_version_regressions(Survey& survey, std::vector<Candidate>& foun
             TRY(comparison.slower());
             TRY(comparison.costlier());
             TRY(comparison.failing());
+            TRY(comparison.evaluated());
         }
     return {};
 }

@@ -23,7 +23,7 @@ struct DetectorCost {
     int64_t took_ms = 0;
     int64_t rows_read = 0;
     std::string failed;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &DetectorCost::name, "Which."},
         Field{"found", &DetectorCost::found, "Findings, before those that others explain are dropped."},
         Field{"took_ms", &DetectorCost::took_ms, "Milliseconds."},

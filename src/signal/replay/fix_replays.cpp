@@ -16,6 +16,19 @@ using review::ArtifactId, review::BranchReplay, review::ReplaySet, review::Repla
 
 namespace {
 
+// Makes the names of two things different, and is short enough for people.
+std::string end_of_id(const std::string& id) {
+    constexpr size_t letters = 8;
+    return id.size() < letters ? id : id.substr(id.size() - letters);
+}
+
+std::string replays_of(const Issue& issue) {
+    std::string title(truncate_utf8(issue.title, 80));
+    for (char& letter : title)
+        if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f) letter = ' ';
+    return fmt::format("Replays of {} ({})", title, end_of_id(issue.id.text()));
+}
+
 constexpr Duration replay_poll = std::chrono::seconds(1);
 constexpr Duration replay_retry = std::chrono::seconds(15);
 
@@ -180,8 +193,8 @@ Result<evaluate::ExperimentId> FixReplays::make_experiment(const BranchReplay& r
                                                            const evaluate::StartTask& task) const {
     const Caller caller = replayer(replay);
     evaluate::NewExperiment wanted;
-    wanted.name = fmt::format("{} of {}, revision {}, attempt {}", side, replay.artifact_id.text(), replay.revision,
-                              replay.attempt);
+    wanted.name = fmt::format("{} of revision {}, attempt {} ({})", side, replay.revision, replay.attempt,
+                              end_of_id(replay.artifact_id.text()));
     wanted.description = "Replay of an issue's traces for a review.";
     wanted.metadata = json::Object{
         {"review", replay.artifact_id.text()}, {"revision", replay.revision}, {"issue", *replay.settings.issue}};
@@ -232,7 +245,7 @@ Result<> FixReplays::prepare(BranchReplay& replay) {
                         replay.result.not_replayed.empty() ? "" : ": " + replay.result.not_replayed.front().reason));
     evaluate::Upload upload;
     upload.action = evaluate::UploadAction::update;
-    upload.name = "Replays of " + issue->id.text();
+    upload.name = replays_of(*issue);
     upload.description = "Traces that reviews of fixes replay; each replay makes a version.";
     upload.source = evaluate::VersionSource::spans;
     upload.note = fmt::format("{} revision {}", replay.artifact_id.text(), replay.revision);

@@ -28,7 +28,7 @@ struct StartReplay {
     std::optional<int64_t> budget_seconds{};
     std::optional<bool> last_line{};
     std::optional<bool> live_tools{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"revision", &StartReplay::revision, "The newest one if not given; another one is a conflict."},
         Field{"issue", &StartReplay::issue, "Issue whose traces are the evidence; the one that the branch fixes."},
         Field{"command", &StartReplay::command,

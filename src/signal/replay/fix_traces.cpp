@@ -31,6 +31,7 @@ public:
 
     Result<> take(ReplaySet set, const telemetry::SpanPayload& root) {
         evaluate::NewExample example;
+        example.names_files = false; // what the application sent
         example.input = evaluate::span_part(root.input, "input");
         // What the application did wrong is no reference, and the control set needs none.
         example.metadata = json::Object{{"trace_id", root.row.trace_id}, {"set", name_of(set)}};
