@@ -77,7 +77,7 @@ struct Trigger {
     std::optional<HookSource> source;
     std::optional<std::string> signature_header;
     std::optional<std::string> timestamp_header;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"type", &Trigger::type, "cron, metric, monitor or webhook."},
         Field{"schedule", &Trigger::schedule,
               "cron: five fields, six with seconds first, or a shorthand such as @hourly."},
@@ -131,7 +131,7 @@ struct DayBudget {
     std::optional<int64_t> tokens_per_day;
     std::optional<int64_t> cost_micro_usd_per_day;
     Defaulted<int64_t> soft_percent = int64_t{80};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"tokens_per_day", &DayBudget::tokens_per_day, "Tokens of all its runs per day (UTC); null: no limit."},
         Field{"cost_micro_usd_per_day", &DayBudget::cost_micro_usd_per_day,
               "Cost of all its runs per day (UTC) in millionths of a US dollar; null: no limit."},
@@ -143,7 +143,7 @@ struct DayBudget {
 struct Spent {
     int64_t tokens = 0;
     int64_t cost_micro_usd = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"tokens", &Spent::tokens, "Tokens of all its runs today (UTC)."},
         Field{"cost_micro_usd", &Spent::cost_micro_usd, "Cost of all its runs today in millionths of a US dollar."},
     };
@@ -209,7 +209,7 @@ struct Slot {
     bool by_hand = false;
     Time created_at{};
     std::optional<Time> acted_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Slot::id, "Id."},
         Field{"automation_id", &Slot::automation_id, "Id of the automation."},
         Field{"due_key", &Slot::due_key,
@@ -255,7 +255,7 @@ struct Automation {
     std::optional<Time> next_at;
     std::optional<std::string> hook_path;
     std::optional<std::string> hook_secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Automation::id, "Id."},
         Field{"space_id", &Automation::space_id, "Id of the space."},
         Field{"project_id", &Automation::project_id, "Project its runs are bound to."},
@@ -302,7 +302,7 @@ struct NewAutomation {
     Defaulted<int64_t> failure_limit = int64_t{5};
     Defaulted<bool> paused = false;
     std::optional<std::string> hook_secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewAutomation::name, "Unique in the space."},
         Field{"description", &NewAutomation::description, "Purpose, as text."},
         Field{"project", &NewAutomation::project, "Id or name of the project its runs are bound to."},
@@ -336,7 +336,7 @@ struct AutomationChange {
     std::optional<int64_t> failure_limit{};
     std::optional<bool> paused{};
     std::optional<std::string> hook_secret{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &AutomationChange::name, "Unique in the space."},
         Field{"description", &AutomationChange::description, "Purpose, as text."},
         Field{"project", &AutomationChange::project, "Id or name of the project its runs are bound to."},

@@ -126,6 +126,7 @@ Result<Automation> Automations::find(const Caller& caller, const std::optional<S
 Result<Automation> Automations::create(const Caller& caller, const SpaceId& space, const NewAutomation& wanted) {
     const auto project = TRY(m_access.projects.find(caller, space, wanted.project, Permission::automation_write));
     const run::Preset preset = TRY(m_presets.find(caller, project.space_id, wanted.preset));
+    TRY(run::require_capability(*preset.settings.provider, run::capability::automations));
     Automation automation;
     automation.id = make_id<AutomationTag>(m_clock);
     automation.space_id = project.space_id;
@@ -218,7 +219,11 @@ Result<Automation> Automations::update(const Caller& caller, const Automation& a
     if (change.project)
         wanted.project_id =
             TRY(m_access.projects.find(caller, wanted.space_id, *change.project, Permission::automation_write)).id;
-    if (change.preset) wanted.preset_id = TRY(m_presets.find(caller, wanted.space_id, *change.preset)).id;
+    if (change.preset) {
+        const run::Preset preset = TRY(m_presets.find(caller, wanted.space_id, *change.preset));
+        TRY(run::require_capability(*preset.settings.provider, run::capability::automations));
+        wanted.preset_id = preset.id;
+    }
     if (change.prompt) wanted.prompt = *change.prompt;
     if (change.trigger) wanted.trigger = *change.trigger;
     if (change.overlap) wanted.overlap = *change.overlap;

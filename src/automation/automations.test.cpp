@@ -539,6 +539,13 @@ TEST_CASE("an invalid automation is rejected with the reason when it is saved") 
         CHECK(refused([](auto& w) { w.prompt = "{{nothing}}"; }).find("{{nothing}}") != std::string::npos);
         CHECK(refused([](auto& w) { w.prompt = " "; }) == "prompt is empty");
         CHECK(refused([](auto& w) { w.preset = "none"; }).find("preset none not found") != std::string::npos);
+        run::Settings managed;
+        managed.provider = run::RunProvider::claude_managed;
+        managed.harness = "claude-managed";
+        managed.model = std::string("m");
+        must(shop.presets.create(world.admin, world.space, "managed", "", managed));
+        CHECK(refused([](auto& w) { w.preset = "managed"; }) ==
+              "provider claude-managed does not have automations: only people start its sessions");
         CHECK(refused([](auto& w) { w.project = "none"; }).find("not found") != std::string::npos);
         CHECK(refused([](auto& w) { w.trigger.schedule = "61 * * * *"; }).find("minute") != std::string::npos);
         CHECK(refused([](auto& w) { w.trigger.schedule = "0 0 30 2 *"; }).find("no date matches") != std::string::npos);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "crypto/hmac.h"
+#include "json/path.h"
 
 namespace hone::automation {
 
@@ -59,16 +60,6 @@ Result<> check_time(std::string_view header, std::string_view timestamp, Time no
 // The sender's name of an event, as short data.
 std::string event_text(std::string_view text) {
     return repair_utf8(truncate_utf8(text, 100));
-}
-
-// The string at a path of members; empty when there is none.
-std::string text_in(const json::Value& value, std::initializer_list<std::string_view> path) {
-    const json::Value* at = &value;
-    for (const std::string_view name : path) {
-        at = at->is_object() ? at->get_object().if_contains(name) : nullptr;
-        if (at == nullptr) return {};
-    }
-    return at->is_string() ? std::string(at->get_string()) : std::string();
 }
 
 // Where a sender has no id under its signature: the same signed text is the same delivery.
@@ -147,7 +138,7 @@ Result<SignedDelivery> verify_grafana(std::string_view secret, const Delivery& d
     if (!timestamp.empty()) TRY(check_time("X-Grafana-Alerting-Timestamp", timestamp, now));
     const auto body = json::parse(delivery.body);
     return SignedDelivery{.key = digest_key(text),
-                          .event = body.ok() ? event_text(text_in(body.value(), {"status"})) : ""};
+                          .event = body.ok() ? event_text(json::text_at(body.value(), {"status"})) : ""};
 }
 
 Result<SignedDelivery> verify_pagerduty(std::string_view secret, const Delivery& delivery) {
@@ -156,8 +147,8 @@ Result<SignedDelivery> verify_pagerduty(std::string_view secret, const Delivery&
         return wrong_signature(HookSource::pagerduty);
     const auto body = json::parse(delivery.body);
     if (!body.ok()) return SignedDelivery{.key = digest_key(delivery.body)};
-    const std::string event = text_in(body.value(), {"event", "event_type"});
-    return SignedDelivery{.key = id_or_digest("event:", text_in(body.value(), {"event", "id"}), delivery.body),
+    const std::string event = json::text_at(body.value(), {"event", "event_type"});
+    return SignedDelivery{.key = id_or_digest("event:", json::text_at(body.value(), {"event", "id"}), delivery.body),
                           .event = event_text(event),
                           .is_ping = event == "pagey.ping"};
 }
@@ -171,12 +162,12 @@ Result<SignedDelivery> verify_slack(std::string_view secret, const Delivery& del
     const auto body = json::parse(delivery.body);
     // Commands and buttons come as forms.
     if (!body.ok()) return SignedDelivery{.key = digest_key(text)};
-    const std::string type = text_in(body.value(), {"type"});
-    const std::string inner = text_in(body.value(), {"event", "type"});
+    const std::string type = json::text_at(body.value(), {"type"});
+    const std::string inner = json::text_at(body.value(), {"event", "type"});
     // A retry has a new time and the same event_id.
-    SignedDelivery made{.key = id_or_digest("event:", text_in(body.value(), {"event_id"}), text),
+    SignedDelivery made{.key = id_or_digest("event:", json::text_at(body.value(), {"event_id"}), text),
                         .event = event_text(inner.empty() ? type : inner)};
-    if (type == "url_verification") made.challenge = text_in(body.value(), {"challenge"});
+    if (type == "url_verification") made.challenge = json::text_at(body.value(), {"challenge"});
     return made;
 }
 

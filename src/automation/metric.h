@@ -25,7 +25,7 @@ struct Watch {
     std::optional<double> value;
     Defaulted<int64_t> samples = int64_t{0};
     std::optional<Time> looked_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"since", &Watch::since, "Time since which the condition is true."},
         Field{"fired", &Watch::fired, "It has fired for this crossing."},
         Field{"value", &Watch::value, "Value at the last evaluation."},
@@ -40,7 +40,7 @@ struct PreviewPoint {
     Time time{};
     std::optional<double> value;
     int64_t samples = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &PreviewPoint::time, "End of the window."},
         Field{"value", &PreviewPoint::value, "Value of the metric in the window that ends then; null: no data."},
         Field{"samples", &PreviewPoint::samples, "Spans in that window."},
@@ -51,7 +51,7 @@ struct PreviewFiring {
     SlotOutcome outcome = SlotOutcome::fired;
     SlotReason reason = SlotReason::none;
     std::optional<double> value;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"due_at", &PreviewFiring::due_at, "Time at which it would have fired."},
         Field{"outcome", &PreviewFiring::outcome, "fired, or skipped."},
         Field{"reason", &PreviewFiring::reason, "Why it would have been skipped."},
@@ -64,7 +64,7 @@ struct TriggerPreview {
     std::vector<PreviewPoint> points;
     std::optional<double> threshold;
     int64_t step_seconds = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"next", &TriggerPreview::next, "cron: the next firings."},
         Field{"past", &TriggerPreview::past, "metric: firings that the last seven days would have had."},
         Field{"points", &TriggerPreview::points, "metric: values over these days, for a chart."},

@@ -8,7 +8,7 @@ namespace hone::automation {
 
 namespace {
 
-constexpr std::tuple slot_columns{
+constexpr Pack slot_columns{
     sql::Column{"id", &Slot::id},
     sql::Column{"automation_id", &Slot::automation_id},
     sql::Column{"due_key", &Slot::due_key},
@@ -27,7 +27,7 @@ constexpr std::tuple slot_columns{
     sql::Column{"acted_at", &Slot::acted_at},
 };
 
-constexpr std::tuple automation_columns{
+constexpr Pack automation_columns{
     sql::Column{"id", &Automation::id},
     sql::Column{"space_id", &Automation::space_id},
     sql::Column{"project_id", &Automation::project_id},
@@ -56,7 +56,7 @@ constexpr std::tuple automation_columns{
     sql::Column{"next_at", &Automation::next_at},
 };
 
-constexpr std::tuple budget_columns{
+constexpr Pack budget_columns{
     sql::Column{"id", &BudgetedAutomation::id},
     sql::Column{"space_id", &BudgetedAutomation::space_id},
     sql::Column{"project_id", &BudgetedAutomation::project_id},

@@ -66,7 +66,7 @@ struct Plan {
     Time next_at{};
 };
 
-constexpr std::tuple plan_columns{
+constexpr Pack plan_columns{
     sql::Column{"id", &Plan::id},
     sql::Column{"trigger_setup", sql::Converted{[](Plan& plan, const sql::Row& row, size_t at) -> Result<> {
                     plan.trigger = TRY(json::read<Trigger>(row.text(at)));

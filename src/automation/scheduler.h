@@ -21,7 +21,7 @@ struct SchedulerState {
     int64_t steps = 0;
     int64_t failed_steps = 0;
     std::string last_error;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"last_step", &SchedulerState::last_step, "Time of the last step of this server's scheduler."},
         Field{"behind_seconds", &SchedulerState::behind_seconds, "Delay of the most overdue automation."},
         Field{"due_slots", &SchedulerState::due_slots, "Slots without an outcome."},

@@ -12,7 +12,7 @@ namespace hone::forge {
 struct ForgeHook {
     std::string path;
     std::string secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &ForgeHook::path, "Path on this server that the forge sends its webhook to."},
         Field{"secret", &ForgeHook::secret, "Shown once; replaces the previous secret."},
     };

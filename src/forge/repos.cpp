@@ -15,7 +15,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::tuple repo_columns{
+constexpr Pack repo_columns{
     sql::Column{"id", &Repo::id},
     sql::Column{"space_id", &Repo::space_id},
     sql::Column{"name", &Repo::name},
@@ -37,7 +37,7 @@ constexpr std::tuple repo_columns{
     sql::Column{"created_by", &Repo::created_by},
     sql::Column{"created_at", &Repo::created_at},
 };
-constexpr std::tuple branch_columns{
+constexpr Pack branch_columns{
     sql::Column{"id", &PushedBranch::id},
     sql::Column{"run_id", &PushedBranch::run_id},
     sql::Column{"repo_id", &PushedBranch::repo_id},

@@ -48,7 +48,7 @@ struct Repo {
     std::vector<std::string> notes;
     std::string created_by;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Repo::id, "Id."},
         Field{"space_id", &Repo::space_id, "Id of the space."},
         Field{"name", &Repo::name, "Unique in the space; the folder it is cloned into."},
@@ -82,7 +82,7 @@ struct PushedBranch {
     int64_t pushes = 0;
     Time created_at{};
     Time pushed_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PushedBranch::id, "Id."},
         Field{"run_id", &PushedBranch::run_id, "Run that pushed it."},
         Field{"repo_id", &PushedBranch::repo_id, "Id of the repository."},

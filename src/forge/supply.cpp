@@ -1,5 +1,6 @@
 #include "forge/supply.h"
 
+#include "base/log.h"
 #include "forge/cause.h"
 #include "forge/credential.h"
 
@@ -20,7 +21,7 @@ std::optional<std::string> Supply::skill_for(const Wanted& wanted) const {
 Result<Supplied> Supply::supply(const Wanted& wanted) {
     Supplied supplied;
     supplied.repo = TRY(m_repos.find_or_create(wanted.space, wanted.url, skill_for(wanted), wanted.run));
-    if (!m_quarantine.find(wanted.run, supplied.repo.id).ok()) {
+    if (!m_quarantine.find(wanted.run, supplied.repo.id).ok() || !m_quarantine.is_here(wanted.run, supplied.repo.id)) {
         auto fetched = m_mirrors.fetch_if_old(supplied.repo, wanted.stopped);
         if (fetched.ok())
             supplied.repo = std::move(fetched).value();
@@ -37,6 +38,15 @@ Result<Supplied> Supply::supply(const Wanted& wanted) {
     for (const std::string& note : supplied.repo.notes)
         supplied.warning += (supplied.warning.empty() ? "" : " ") + note;
     return supplied;
+}
+
+Result<std::string> Supply::receive(const Wanted& wanted, const Offer& offer) {
+    const Supplied supplied = TRY(supply(wanted));
+    // What it brought before may be enough: a fetch that fails is no reason to refuse.
+    if (const auto fetched = m_mirrors.fetch_if_old(supplied.repo, wanted.stopped); !fetched.ok())
+        log(Level::info, "repository not fetched for a branch", {{"why", fetched.error().message}});
+    if (!offer.bundle.empty()) return m_quarantine.take_bundle(supplied.checkout, offer.bundle, wanted.stopped);
+    return m_quarantine.take_patch(supplied.checkout, offer.patch, wanted.stopped);
 }
 
 } // namespace hone::forge

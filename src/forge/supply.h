@@ -23,6 +23,12 @@ struct Supplied {
     std::string warning; // what the worker's transcript should say; empty: nothing
 };
 
+// A branch of an agent that works elsewhere: a git bundle, or a patch when there is none.
+struct Offer {
+    std::string bundle{};
+    Patch patch{};
+};
+
 class Supply {
 public:
     Supply(Repos& repos, Mirrors& mirrors, Quarantine& quarantine, const skill::Skills& skills)
@@ -33,6 +39,10 @@ public:
 
     // A fetch that fails is only a warning when an earlier one brought something.
     Result<Supplied> supply(const Wanted& wanted);
+
+    // Takes the offer as a push of the run. Opens the repository for the run at its first one; the mirror is fetched
+    // when it is old, since the agent cloned from the forge. Returns what the agent should know.
+    Result<std::string> receive(const Wanted& wanted, const Offer& offer);
 
 private:
     std::optional<std::string> skill_for(const Wanted& wanted) const;

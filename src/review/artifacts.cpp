@@ -2,17 +2,15 @@
 
 #include "access/names.h"
 #include "access/project_list.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "review/label_outbox.h"
 #include "sql/columns.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <unistd.h>
 
 namespace hone::review {
 
@@ -20,7 +18,12 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::tuple artifact_columns{
+// Versions of datasets never change: what their examples name stays as it is.
+Result<bool> is_named_by_example(sql::Transaction& transaction, const ArtifactId& id) {
+    return !TRY(transaction.query("SELECT 1 FROM dataset_files WHERE artifact_id = ? LIMIT 1", id)).empty();
+}
+
+constexpr Pack artifact_columns{
     sql::Column{"id", &Artifact::id},
     sql::Column{"space_id", &Artifact::space_id},
     sql::Column{"project_id", &Artifact::project_id},
@@ -43,6 +46,9 @@ const std::string select_artifact = "SELECT " + sql::names(artifact_columns) + "
 // Content without a row may be in the middle of being saved.
 constexpr auto sweep_age = std::chrono::hours(1);
 constexpr auto deletion_age = std::chrono::minutes(1);
+// A reviewer who saw a content that was replaced just now reads what has changed.
+constexpr auto replaced_age = std::chrono::minutes(10);
+constexpr int64_t most_replaced = 10'000; // of a run, within that time
 
 Artifact artifact_of(const sql::Row& row) {
     return sql::read<Artifact>(artifact_columns, row);
@@ -143,10 +149,6 @@ Result<std::string> checked_file_name(std::string_view name) {
     return std::string(plain);
 }
 
-std::string Artifacts::path(const std::string& digest) const {
-    return m_directory + "/" + digest.substr(0, 2) + "/" + digest;
-}
-
 Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
     Artifact made;
     made.name = TRY(checked_file_name(wanted.name));
@@ -158,17 +160,33 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
     made.media_type = wanted.kind == ArtifactKind::investigation ? "text/markdown"
                       : wanted.kind == ArtifactKind::labels      ? "application/json"
                                                                  : sniff_media_type(made.name, wanted.content);
+    remove_replaced();
+    const StillStored of_run = replaced(wanted.run);
+    if (of_run.bytes + made.bytes > m_caps.run_bytes || of_run.count >= most_replaced)
+        return busy("this run saved and replaced too many artifacts; try again in ten minutes");
     // The content is on disk before anything names it.
     TRY(keep_content(wanted.content));
     made.id = make_id<ArtifactTag>(m_clock);
+    auto saved = write_saved(wanted, made);
+    if (saved.ok()) return find(Caller::system(), saved.value());
+    note_replaced(made.digest, wanted.run, made.bytes);
+    return std::move(saved).error();
+}
+
+Result<ArtifactId> Artifacts::write_saved(const NewArtifact& wanted, const Artifact& made) {
     const ReviewState review = wanted.approved ? ReviewState::approved : ReviewState::pending;
     const Time now = m_clock.now();
-    const ArtifactId id = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<ArtifactId> {
-        const auto same = TRY(
-            transaction.query("SELECT id, review, reviewer FROM artifacts WHERE run_id = ? AND kind = ? AND name = ?",
-                              wanted.run, name_of(wanted.kind), made.name));
+    const int64_t still_stored = replaced().bytes;
+    std::optional<Replaced> before;
+    auto id = m_database.write([&](sql::Transaction& transaction) -> Result<ArtifactId> {
+        const auto same = TRY(transaction.query(
+            "SELECT id, review, reviewer, digest, bytes FROM artifacts WHERE run_id = ? AND kind = ? AND name = ?",
+            wanted.run, name_of(wanted.kind), made.name));
         if (!same.empty() && same.front().text(1) == name_of(ReviewState::approved) && !same.front().is_null(2))
             return conflict(made.name + " was approved by a person; save it under another name");
+        if (!same.empty() && same.front().text(3) != made.digest &&
+            TRY(is_named_by_example(transaction, same.front().id<ArtifactTag>(0))))
+            return conflict("an example of a dataset names " + made.name + "; save it under another name");
         const auto sums = TRY(transaction.query(
             "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM artifacts WHERE run_id = ? AND NOT (kind = ? AND name = ?)",
             wanted.run, name_of(wanted.kind), made.name));
@@ -178,12 +196,13 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
             return too_large(
                 fmt::format("the artifacts of a run have at most {} MiB together", m_caps.run_bytes >> 20));
         const auto all = TRY(transaction.query("SELECT COALESCE(SUM(bytes), 0) FROM artifacts"));
-        if (static_cast<int64_t>(all.front().real(0)) + made.bytes > m_caps.all_bytes)
+        if (static_cast<int64_t>(all.front().real(0)) + still_stored + made.bytes > m_caps.all_bytes)
             return too_large(fmt::format("the artifacts of this installation have at most {} MiB together: review or "
                                          "delete some",
                                          m_caps.all_bytes >> 20));
         const ArtifactId saved = same.empty() ? made.id : same.front().id<ArtifactTag>(0);
         if (!same.empty()) {
+            before = Replaced{same.front().text(3), wanted.run, same.front().integer(4)};
             TRY(transaction.execute(
                 "UPDATE artifacts SET previous_digest = CASE WHEN digest = ? THEN previous_digest ELSE digest END, "
                 "summary = ?, media_type = ?, bytes = ?, digest = ?, review = ?, reviewer = NULL, reviewer_name = "
@@ -202,8 +221,9 @@ Result<Artifact> Artifacts::save(const NewArtifact& wanted) {
         if (wanted.approved && wanted.kind == ArtifactKind::labels)
             TRY(LabelOutbox::enqueue(transaction, m_clock, saved, made.digest));
         return saved;
-    }));
-    return find(Caller::system(), id);
+    });
+    if (id.ok() && before && before->digest != made.digest) note_replaced(before->digest, before->run, before->bytes);
+    return id;
 }
 
 Result<Artifact> Artifacts::find(const Caller& caller, const ArtifactId& id, Permission permission) const {
@@ -244,17 +264,11 @@ Result<std::map<std::string, int64_t>> Artifacts::bytes_by_space() const {
 }
 
 Result<std::string> Artifacts::keep_content(std::string_view content) {
-    const std::string digest = to_hex(crypto::hash(content));
-    const std::string file = path(digest);
-    TRY(make_directories(file.substr(0, file.rfind('/')), 0700));
-    TRY(write_file(file, content, 0600));
-    return digest;
+    return m_contents.keep(content);
 }
 
 Result<std::string> Artifacts::content_of(const std::string& digest) const {
-    std::string content = TRY(read_file(path(digest), static_cast<size_t>(m_caps.bytes)));
-    if (to_hex(crypto::hash(content)) != digest) return corrupt("the content " + digest.substr(0, 16));
-    return content;
+    return m_contents.read(digest, static_cast<size_t>(m_caps.bytes));
 }
 
 Result<> Artifacts::add_branch(sql::Transaction& transaction, const NewBranchArtifact& wanted) {
@@ -356,6 +370,8 @@ Result<> Artifacts::remove(const Caller& caller, const ArtifactId& id) {
         const auto open = TRY(transaction.query(
             "SELECT 1 FROM pull_requests WHERE artifact_id = ? AND state IN ('queued', 'pushed', 'open')", id));
         if (!open.empty()) return conflict("its pull request is open: merge, close or withdraw the pull request first");
+        if (TRY(is_named_by_example(transaction, id)))
+            return conflict("an example of a dataset names it: delete the dataset first");
         if (TRY(transaction.execute("DELETE FROM artifacts WHERE id = ?", id)) == 0)
             return not_found("artifact " + id.text());
         return m_access.audit.record(transaction, caller,
@@ -365,11 +381,11 @@ Result<> Artifacts::remove(const Caller& caller, const ArtifactId& id) {
                                       {{"run", artifact.run_id}, {"name", artifact.name}, {"bytes", artifact.bytes}}});
     }));
     // A worker may be saving the same content right now: what was written a moment ago is left to the sweep.
-    std::error_code failed;
-    const std::filesystem::path file = artifact.digest.empty() ? std::string() : path(artifact.digest);
-    const auto written = std::filesystem::last_write_time(file, failed);
-    const bool is_recent = !failed && std::filesystem::file_time_type::clock::now() - written < deletion_age;
-    if (!failed && !is_recent && !TRY(is_named(artifact.digest))) std::filesystem::remove(file, failed);
+    const auto removed = m_contents.remove(artifact.digest, deletion_age,
+                                           [this](const std::string& digest) { return is_named(digest); });
+    if (!removed.ok())
+        log(Level::warning, "content of a deleted artifact stays until the next sweep",
+            {{"artifact", id.text()}, {"error", removed.error().message}});
     return {};
 }
 
@@ -382,22 +398,44 @@ Result<bool> Artifacts::is_named(const std::string& digest) const {
                 .empty();
 }
 
-Result<Artifacts::Swept> Artifacts::sweep() {
-    Swept swept;
-    std::error_code failed;
-    const auto now = std::filesystem::file_time_type::clock::now();
-    std::vector<std::filesystem::path> old;
-    for (std::filesystem::recursive_directory_iterator at(m_directory, failed), end; !failed && at != end;
-         at.increment(failed))
-        if (at->is_regular_file(failed) && now - at->last_write_time(failed) > sweep_age) old.push_back(at->path());
-    for (const auto& file : old) {
-        if (TRY(is_named(file.filename().string()))) continue;
-        const auto bytes = std::filesystem::file_size(file, failed);
-        if (!std::filesystem::remove(file, failed)) continue;
-        swept.bytes += static_cast<int64_t>(bytes);
-        swept.removed += 1;
+void Artifacts::note_replaced(const std::string& digest, const std::string& run, int64_t bytes) {
+    const Lock lock(m_mutex);
+    m_replaced.push_back({digest, run, bytes, m_clock.steady()});
+}
+
+Artifacts::StillStored Artifacts::replaced(const std::string& run) const {
+    const Lock lock(m_mutex);
+    StillStored sum;
+    for (const Replaced& one : m_replaced) {
+        if (!run.empty() && one.run != run) continue;
+        sum.bytes += one.bytes;
+        sum.count += 1;
     }
-    return swept;
+    return sum;
+}
+
+void Artifacts::remove_replaced() {
+    std::vector<Replaced> due;
+    {
+        const Lock lock(m_mutex);
+        const Duration now = m_clock.steady();
+        // The oldest are first.
+        const auto recent =
+            std::ranges::find_if(m_replaced, [&](const Replaced& one) { return now - one.since < replaced_age; });
+        due.assign(m_replaced.begin(), recent);
+        m_replaced.erase(m_replaced.begin(), recent);
+    }
+    for (const Replaced& one : due) {
+        const auto removed =
+            m_contents.remove(one.digest, deletion_age, [this](const std::string& digest) { return is_named(digest); });
+        if (!removed.ok())
+            log(Level::warning, "replaced content stays until the next sweep",
+                {{"run", one.run}, {"error", removed.error().message}});
+    }
+}
+
+Result<Artifacts::Swept> Artifacts::sweep() {
+    return m_contents.sweep(sweep_age, [this](const std::string& digest) { return is_named(digest); });
 }
 
 Result<std::vector<Artifact>> artifacts_pending_since(sql::Database& database, Time since, int64_t limit) {

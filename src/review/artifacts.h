@@ -1,10 +1,12 @@
-// What runs leave (investigations, labels, files, branches) and the review of it. Contents are kept once per hash in
-// DIR/artifacts; a row records its run and its review. Nothing here takes effect by itself: what an
+// What runs leave (investigations, labels, files, branches) and the review of it. Contents are kept once per hash
+// (contents.h); a row records its run and its review. Nothing here takes effect by itself: what an
 // approval must do is done by the caller (Approval), then the artifact is marked as applied. Thread-safe.
 #pragma once
 
 #include "access/access.h"
 #include "base/fields.h"
+#include "base/mutex.h"
+#include "review/contents.h"
 
 #include <functional>
 #include <map>
@@ -50,7 +52,7 @@ struct Artifact {
     std::optional<Time> applied_at;
     std::optional<std::string> kept_by;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Artifact::id, "Id."},
         Field{"space_id", &Artifact::space_id, "Id of the space."},
         Field{"project_id", &Artifact::project_id, "Project of the run."},
@@ -113,9 +115,11 @@ public:
         : m_database(database),
           m_clock(clock),
           m_access(access),
-          m_directory(data_directory + "/artifacts"),
+          m_contents(data_directory),
           m_caps(caps) {}
 
+    // Where contents are saved, instead of the data directory; before requests come. See contents.h.
+    void set_store(objects::ObjectStore& store, std::string owner) { m_contents.set_store(store, std::move(owner)); }
     // Of the whole installation; before requests come.
     void set_all_bytes(int64_t most) { m_caps.all_bytes = most; }
 
@@ -163,22 +167,37 @@ public:
     // With its content, comments and decisions. conflict while its pull request is open.
     Result<> remove(const access::Caller& caller, const ArtifactId& id);
 
-    struct Swept {
-        int64_t removed = 0;
-        int64_t bytes = 0;
-    };
+    using Swept = Contents::Swept;
     // Deletes contents that no artifact names any more; by a background duty.
     Result<Swept> sweep();
+    // The same of what this process saved and then replaced or did not accept, ten minutes later instead of an hour: a
+    // worker that saves one name repeatedly must not fill the disk.
+    void remove_replaced();
 
 private:
-    std::string path(const std::string& digest) const;
+    struct Replaced {
+        std::string digest;
+        std::string run;
+        int64_t bytes = 0;
+        Duration since{}; // by the steady clock
+    };
+    Result<ArtifactId> write_saved(const NewArtifact& wanted, const Artifact& made);
     Result<bool> is_named(const std::string& digest) const;
+    void note_replaced(const std::string& digest, const std::string& run, int64_t bytes);
+    struct StillStored {
+        int64_t bytes = 0;
+        int64_t count = 0;
+    };
+    // What is replaced; of one run, or of all.
+    StillStored replaced(const std::string& run = {}) const;
 
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;
-    const std::string m_directory;
+    Contents m_contents;
     Caps m_caps;
+    mutable Mutex m_mutex;
+    std::vector<Replaced> m_replaced GUARDED_BY(m_mutex);
 };
 
 // Artifacts of all spaces that wait for a review and were saved at or after `since`, oldest first; for notices.

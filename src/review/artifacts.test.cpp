@@ -139,6 +139,41 @@ TEST_CASE("a damaged content is detected, a content without a row is deleted") {
     });
 }
 
+TEST_CASE("a worker that replaces its artifact repeatedly cannot fill the disk") {
+    for_each_world([](World& world) {
+        Desk desk(world, {.bytes = 10'000, .count = 10, .run_bytes = 50'000, .all_bytes = 45'000});
+        const auto content = [](int number) { return std::string(9'000, 'x') + std::to_string(number); };
+        const auto files = [&] {
+            int64_t count = 0;
+            for (const auto& entry : std::filesystem::recursive_directory_iterator(desk.folder / "artifacts"))
+                if (entry.is_regular_file()) {
+                    ++count; // and it was written long ago, for the next removal
+                    std::filesystem::last_write_time(entry, std::filesystem::file_time_type::clock::now() -
+                                                                std::chrono::minutes(2));
+                }
+            return count;
+        };
+        // What is replaced counts as stored; what is not accepted is stored too, until then.
+        for (int number = 0; number < 4; ++number) must(desk.artifacts.save(desk.file("a", content(number))));
+        CHECK(outcome(desk.artifacts.save(desk.file("a", content(4)))) == "too_large");
+        CHECK(outcome(desk.artifacts.save(desk.file("a", content(5)))) == "too_large");
+        CHECK(outcome(desk.artifacts.save(desk.file("a", content(6)))) == "busy");
+        CHECK(files() == 6);
+        world.clock.advance(std::chrono::minutes(10));
+        const Artifact last = must(desk.artifacts.save(desk.file("a", content(7))));
+        CHECK(files() == 2); // the one before it was replaced just now
+        world.clock.advance(std::chrono::minutes(10));
+        desk.artifacts.remove_replaced();
+        CHECK(files() == 1);
+        CHECK(must(desk.artifacts.content(last)) == content(7));
+        // The same content again replaces nothing.
+        must(desk.artifacts.save(desk.file("a", content(7))));
+        world.clock.advance(std::chrono::minutes(10));
+        desk.artifacts.remove_replaced();
+        CHECK(must(desk.artifacts.content(last)) == content(7));
+    });
+}
+
 TEST_CASE("approved labels are published after a crash between approval and publication") {
     for_each_world([](World& world) {
         Desk desk(world);

@@ -29,7 +29,7 @@ struct VerificationCommand {
     std::string name;
     std::string command;
     Defaulted<int64_t> timeout_seconds = int64_t{600};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &VerificationCommand::name, "Short name, such as tests."},
         Field{"command", &VerificationCommand::command,
               "Shell command, run at the top of the repository in a fresh sandbox; it passes with exit code 0. Its "
@@ -51,7 +51,7 @@ struct ReplayPolicy {
     Defaulted<int64_t> budget_seconds = int64_t{1800};
     Defaulted<bool> last_line = false;
     Defaulted<bool> live_tools = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"command", &ReplayPolicy::command,
               "Shell command that runs the application on one example, at the top of the repository in a sandbox "
               "without network: the example as JSON on stdin, the output as JSON on stdout."},
@@ -95,7 +95,7 @@ struct ReviewPolicy {
     Defaulted<bool> sign_off = false;
     Defaulted<bool> follow_forge_comments = false;
     Defaulted<CommentAuthors> follow_comments_of = CommentAuthors::writers;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"approvals", &ReviewPolicy::approvals, "Number of people who must approve a branch, 1 to 10."},
         Field{"not_starter", &ReviewPolicy::not_starter, "The member who started the run cannot approve its branches."},
         Field{"role", &ReviewPolicy::role, "Least role in the space whose approval counts."},

@@ -12,7 +12,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission;
 
 namespace {
 
-constexpr std::tuple comment_columns{
+constexpr Pack comment_columns{
     sql::Column{"id", &Comment::id},
     sql::Column{"artifact_id", &Comment::artifact_id},
     sql::Column{"reply_to", &Comment::reply_to},

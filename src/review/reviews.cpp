@@ -22,7 +22,7 @@ bool role_suffices(const Caller& caller, const SpaceId& space, Role least) {
     return role && *role >= least;
 }
 
-constexpr std::tuple item_columns{
+constexpr Pack item_columns{
     sql::Column{"a.id", sql::in(&ReviewItem::artifact, &Artifact::id)},
     sql::Column{"b.repo_name", &ReviewItem::repo_name},
     sql::Column{"b.branch", &ReviewItem::branch},
@@ -39,7 +39,7 @@ constexpr std::tuple item_columns{
                 &ReviewItem::open_comments},
 };
 
-constexpr std::tuple decision_columns{
+constexpr Pack decision_columns{
     sql::Column{"id", &Decision::id},
     sql::Column{"revision", &Decision::revision},
     sql::Column{"decision", &Decision::decision, ReviewState::pending},

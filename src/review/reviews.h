@@ -39,7 +39,7 @@ struct Comment {
     Time created_at{};
     std::optional<Time> edited_at;
     bool mine = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Comment::id, "Id."},
         Field{"artifact_id", &Comment::artifact_id, "Artifact that it belongs to."},
         Field{"reply_to", &Comment::reply_to, "First comment of its thread; null: it is the first."},
@@ -65,7 +65,7 @@ struct NewComment {
     std::optional<Side> side{};
     std::optional<int64_t> line{};
     std::string body{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"reply_to", &NewComment::reply_to, "Id of a comment whose thread it replies to."},
         Field{"revision", &NewComment::revision, "The newest one if not given."},
         Field{"path", &NewComment::path, "File as the diff names it; not given: the whole artifact."},
@@ -86,7 +86,7 @@ struct Decision {
     Time created_at{};
     std::optional<Time> withdrawn_at;
     std::string principal; // user, or service key
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Decision::id, "Id."},
         Field{"revision", &Decision::revision, "Revision that was reviewed."},
         Field{"decision", &Decision::decision, "approved, rejected or changes_requested."},
@@ -105,7 +105,7 @@ struct Decide {
     std::optional<int64_t> revision{};
     std::optional<std::string> digest{};
     json::Defaulted<bool> allow_protected = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"comment", &Decide::comment, "Needed when changes are requested and no line has a comment."},
         Field{"revision", &Decide::revision,
               "Of a branch: the revision that was reviewed. Needed to approve; a newer revision is a conflict."},
@@ -130,7 +130,7 @@ struct ReviewItem {
     std::optional<VerificationState> verification;
     int64_t open_comments = 0;
     std::optional<PullRequestState> pull_request;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"artifact", &ReviewItem::artifact, "The artifact."},
         Field{"repo_name", &ReviewItem::repo_name, "Of a branch: name of the repository."},
         Field{"branch", &ReviewItem::branch, "Of a branch: its name."},
@@ -150,7 +150,7 @@ struct ReviewCount {
     ArtifactKind kind = ArtifactKind::file;
     ReviewState review = ReviewState::pending;
     int64_t count = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &ReviewCount::kind, "Kind of artifact."},
         Field{"review", &ReviewCount::review, "State of the review."},
         Field{"count", &ReviewCount::count, "Number of artifacts."},
@@ -170,7 +170,7 @@ struct ReviewView {
     std::optional<BranchReplay> replay;
     std::optional<PullRequest> pull_request;
     std::vector<PullRequest> earlier_pull_requests;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"artifact", &ReviewView::artifact, "The artifact under review."},
         Field{"branch", &ReviewView::branch, "The branch, when the artifact is one."},
         Field{"revisions", &ReviewView::revisions, "Revisions of the branch, oldest first."},

@@ -7,8 +7,10 @@ namespace {
 // Of a row `a` of artifacts.
 const std::string is_open = "(a.review IN ('pending', 'changes_requested') OR EXISTS (SELECT 1 FROM pull_requests p "
                             "WHERE p.artifact_id = a.id AND p.state IN ('queued', 'pushed', 'open')))";
-const std::string is_needed = "(a.kept_by IS NOT NULL OR " + is_open +
-                              " OR EXISTS (SELECT 1 FROM label_publications l WHERE l.artifact_id = a.id))";
+const std::string is_needed =
+    "(a.kept_by IS NOT NULL OR " + is_open +
+    " OR EXISTS (SELECT 1 FROM label_publications l WHERE l.artifact_id = a.id) OR EXISTS (SELECT "
+    "1 FROM dataset_files d WHERE d.artifact_id = a.id))";
 
 Result<std::set<std::string>> run_ids(sql::Database& database, const std::string& condition) {
     std::set<std::string> runs;

@@ -12,7 +12,8 @@ struct StoredArtifact {
     ArtifactId id;
     std::string run_id;
     int64_t bytes = 0;
-    bool needed = false; // waits for a review, has an open pull request or unpublished labels, or a person keeps it
+    bool needed = false; // waits for a review, has an open pull request or unpublished labels, an example names it, or
+                         // a person keeps it
     Time created_at{};
 };
 

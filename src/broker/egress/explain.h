@@ -18,7 +18,7 @@ struct Explanation {
     std::string reason;
     bool inspected = false;
     std::vector<std::string> secrets;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"method", &Explanation::method, ""},
         Field{"url", &Explanation::url, "Address as the broker parses it: host in lower case, without the query."},
         Field{"allowed", &Explanation::allowed,

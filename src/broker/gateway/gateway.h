@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "broker/egress/attached_run.h"
 #include "broker/gateway/git_service.h"
+#include "broker/gateway/model_protocol.h"
 #include "broker/spending/budget.h"
 #include "broker/spending/model_call.h"
 #include "telemetry/span/prices.h"
@@ -60,6 +61,8 @@ struct OwnCall {
     std::vector<std::pair<std::string, std::string>> attributes{}; // of the span, beside its usual ones
     // On the connection's thread, before the client can see the end of the response. Must not block.
     std::function<void(const UsageRow& row, const ModelUsage& usage, bool is_traced)> settled{};
+    // On the same thread, before its response: the gateway responds instead of the provider.
+    std::function<void(ModelRefusal refusal)> refused{};
 };
 
 class Gateway final : public GatewayHandler {

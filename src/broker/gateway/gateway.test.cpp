@@ -755,6 +755,27 @@ TEST_CASE("calls are reported with their texts to the tracer") {
     CHECK(call.request.find(secret_value) == std::string::npos);
 }
 
+TEST_CASE("the server's own calls learn why the gateway responds instead of the provider") {
+    ScriptedModel model;
+    OwnRequest request;
+    request.path = "/openai/v1/chat/completions";
+    request.body = R"({"model":"gpt-5","messages":[{"role":"user","content":"hi"}]})";
+    std::vector<ModelRefusal> refused;
+    request.call.refused = [&](ModelRefusal why) { refused.push_back(why); };
+    const auto status_of = [&](const std::string& play) {
+        Stage stage(model.url + play);
+        const auto sent = send_own(stage.gateway, *stage.attached_run, request, Cancel());
+        return sent.ok() ? sent.value().status : 0;
+    };
+    // A 401 would make a harness prompt for a login.
+    CHECK(status_of("/play/status_401") == 400);
+    CHECK(refused == std::vector{ModelRefusal::not_configured});
+    refused.clear();
+    CHECK(status_of("/play/text") == 200);
+    CHECK(status_of("/play/status_400") == 400);
+    CHECK(refused.empty());
+}
+
 TEST_CASE("the server's own calls are metered and traced to their own place, and end when they are cancelled") {
     ScriptedModel model;
     Stage stage(model.url + "/play/trickle");

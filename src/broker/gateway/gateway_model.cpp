@@ -83,6 +83,7 @@ telemetry::Price highest_price(const telemetry::Price& price, ModelApi api) {
 
 bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool close) {
     const ModelError error = model_error(m_route.api, refusal, message);
+    if (m_own != nullptr && m_own->refused) m_own->refused(refusal);
     close = close || !m_client_keeps;
     std::vector<Header> more;
     if (refusal == ModelRefusal::busy)

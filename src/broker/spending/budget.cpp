@@ -1,5 +1,7 @@
 #include "broker/spending/budget.h"
 
+#include "base/log.h"
+#include "broker/spending/budget_holds.h"
 #include "sql/columns.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ constexpr Duration wait_slice = std::chrono::milliseconds(100);
 constexpr int64_t nano_per_micro = 1000;
 constexpr int load_attempts = 100;
 
-constexpr std::tuple budget_columns{
+constexpr Pack budget_columns{
     sql::Column{"tokens_per_day", &SpaceBudget::tokens_per_day},
     sql::Column{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day},
     sql::Column{"soft_percent", &SpaceBudget::soft_percent},
@@ -188,6 +190,22 @@ std::optional<Admission> Budgets::admit(const std::vector<Line>& lines, const Sp
     return admission;
 }
 
+namespace {
+
+// Those of the limits that calls on other servers use too: a run's calls are all on its own server.
+std::vector<SharedBudget> shared_budgets(const auto& lines, const std::string& day) {
+    std::vector<SharedBudget> shared;
+    for (const auto& line : lines)
+        if (line.scope != BudgetScope::run)
+            shared.push_back({line.key, line.scope == BudgetScope::space ? "space_id" : "automation_id", line.id, day,
+                              [limit = line.limit](const Spending& used) { return is_used_up(limit, used); }});
+    return shared;
+}
+
+constexpr std::string_view hold_kind = "hold_"; // a key of a reservation that is a row
+
+} // namespace
+
 Result<Admission> Budgets::reserve(const BudgetAccount& account, const CallEstimate& wanted, const Cancel& cancel,
                                    Deadline deadline) {
     const Spending estimate{wanted.tokens, wanted.cost_nano_usd};
@@ -203,19 +221,37 @@ Result<Admission> Budgets::reserve(const BudgetAccount& account, const CallEstim
                 return refused;
             }
         for (const Line& line : lines) TRY(load(line, day));
-        const Lock lock(m_mutex);
-        drop_old_days(day);
-        if (auto admission = admit(lines, estimate)) {
-            if (admission->level != BudgetLevel::hard) {
+        std::optional<Admission> admission;
+        {
+            const Lock lock(m_mutex);
+            drop_old_days(day);
+            admission = admit(lines, estimate);
+            if (admission && admission->level != BudgetLevel::hard) {
                 admission->reservation.m_budgets = this;
                 admission->reservation.m_day = day;
                 admission->reservation.m_estimate = estimate;
             }
+        }
+        // Here there was room; the rows of the other servers' calls decide.
+        if (admission && admission->level != BudgetLevel::hard && m_database.engine() == sql::Engine::postgres) {
+            const auto shared = shared_budgets(lines, day);
+            const HoldResult held =
+                shared.empty() ? HoldResult{} : TRY(hold_budgets(m_database, m_clock.now(), shared, estimate));
+            for (const std::string& hold : held.holds) admission->reservation.m_keys.push_back(hold);
+            if (!shared.empty() && held.holds.empty()) {
+                admission.reset(); // gives the reservation here back
+                const Lock lock(m_mutex);
+                for (const SharedBudget& budget : shared)
+                    m_counters[budget.key].read_at = m_clock.steady() - refresh; // read again
+            }
+        }
+        if (admission) {
             admission->capture = space.capture;
             return std::move(*admission);
         }
         if (cancel.fired()) return conflict("the run has ended");
         if (deadline.passed()) return busy("the rest of the budget is reserved by other calls; retry later");
+        const Lock lock(m_mutex);
         m_changed.wait_for(m_mutex, wait_slice);
     }
 }
@@ -224,12 +260,18 @@ void Budgets::give_back(const std::vector<std::string>& keys, const Spending& es
     {
         const Lock lock(m_mutex);
         for (const std::string& key : keys) {
+            if (key.starts_with(hold_kind)) continue;
             const auto counter = m_counters.find(key);
             if (counter == m_counters.end()) continue;
             counter->second.reserved.tokens -= estimate.tokens;
             counter->second.reserved.cost_nano_usd -= estimate.cost_nano_usd;
         }
     }
+    for (const std::string& key : keys)
+        if (key.starts_with(hold_kind))
+            if (const auto ended = end_hold(m_database, key); !ended.ok())
+                log(Level::warning, "the reservation of a model call counts for an hour",
+                    {{"why", ended.error().message}});
     m_changed.notify_all();
 }
 
@@ -248,6 +290,13 @@ void Budgets::settle(Reservation reservation, UsageRow row) {
             if (counter != m_counters.end()) counter->second.settled = counter->second.settled + spent;
         }
     }
+    // The row is on disk before the hold ends: no other server sees less than was spent. Else the hold stays.
+    const auto is_hold = [](const std::string& key) { return key.starts_with(hold_kind); };
+    if (std::ranges::any_of(reservation.m_keys, is_hold))
+        if (const auto flushed = m_ledger.flush(); !flushed.ok()) {
+            log(Level::warning, "the usage of a model call is not stored yet", {{"why", flushed.error().message}});
+            std::erase_if(reservation.m_keys, is_hold);
+        }
     reservation.release();
     m_changed.notify_all();
 }

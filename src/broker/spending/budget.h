@@ -3,7 +3,7 @@
 //
 // The promise: a call leaves only while what is settled plus what is reserved by calls in flight is below every limit.
 // A reservation is never below what its call uses, so all calls together exceed a limit by less than one call, however
-// many run in parallel. With several servers on one database add what the others spend within `refresh`.
+// many run in parallel. Several servers on one database share the limits of spaces and automations: budget_holds.h.
 #pragma once
 
 #include "access/access.h"
@@ -91,7 +91,7 @@ struct SpaceBudget {
     std::optional<int64_t> cost_micro_usd_per_day;
     int64_t soft_percent = 80;
     std::optional<Capture> capture; // always in responses; absent in a change: unchanged
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"tokens_per_day", &SpaceBudget::tokens_per_day,
               "Tokens of all model calls per day (UTC); null: no limit."},
         Field{"cost_micro_usd_per_day", &SpaceBudget::cost_micro_usd_per_day,

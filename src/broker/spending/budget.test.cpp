@@ -55,6 +55,12 @@ struct Office {
     Cancel cancel;
 };
 
+SpaceBudget day_limit(int64_t tokens) {
+    SpaceBudget budget;
+    budget.tokens_per_day = tokens;
+    return budget;
+}
+
 } // namespace
 
 TEST_CASE("a run goes from fine over soft to hard, and stays there for a new server") {
@@ -243,6 +249,50 @@ TEST_CASE("parallel calls exceed a limit by no more than one call each") {
         must(office.ledger.flush());
         CHECK(must(office.ledger.spent_by_run("run_1")).tokens == used);
     });
+}
+
+TEST_CASE("servers that share a space's budget exceed it by less than one call, however many calls run") {
+    sql::testing::FreshDatabase fresh(sql::Engine::postgres, sql::testing::Schema::migrated);
+    World world(fresh.database());
+    Office first(world), second(world), third(world);
+    must(first.budgets.set_space_budget(world.admin, world.space, day_limit(5'000)));
+    std::atomic<int64_t> used{0};
+    std::atomic<int> failed{0};
+    std::vector<std::thread> calls;
+    int server = 0;
+    for (Office* office : {&first, &second, &third}) {
+        office->account.run_id = "run_" + std::to_string(++server);
+        for (int i = 0; i < 2; ++i)
+            calls.emplace_back([&, office] {
+                for (;;) {
+                    auto admission = office->reserve(130, std::chrono::seconds(60));
+                    if (!admission.ok()) ++failed;
+                    if (!admission.ok() || admission.value().level == BudgetLevel::hard) return;
+                    used += 130;
+                    office->budgets.settle(std::move(admission.value().reservation), office->row(130));
+                }
+            });
+    }
+    for (std::thread& call : calls) call.join();
+    CHECK(failed == 0);
+    CHECK(used >= 5'000);
+    CHECK(used < 5'000 + 130);
+    CHECK(world.count("budget_holds") == 0);
+    CHECK(must(first.ledger.spent_by_space(world.space.text(), day_of(world.clock.now()))).tokens == used);
+}
+
+TEST_CASE("the reservation of a server that was killed counts for an hour") {
+    sql::testing::FreshDatabase fresh(sql::Engine::postgres, sql::testing::Schema::migrated);
+    World world(fresh.database());
+    Office office(world);
+    must(office.budgets.set_space_budget(world.admin, world.space, day_limit(200)));
+    must(world.database.execute("INSERT INTO budget_holds (id, budget, tokens, cost_nano_usd, created_at) VALUES "
+                                "('hold_1', ?, 150, 0, ?)",
+                                "space " + world.space.text() + " " + day_of(world.clock.now()), world.clock.now()));
+    const auto one = must(office.reserve(100)); // 150 are below 200
+    CHECK(outcome(office.reserve(100)) == "busy");
+    world.clock.advance(std::chrono::minutes(61));
+    CHECK(must(office.reserve(100)).level == BudgetLevel::fine);
 }
 
 TEST_CASE("estimated tokens count for the budget and are reported apart") {

@@ -78,26 +78,6 @@ std::string message_of(const net::ClientResponse& response) {
 
 } // namespace
 
-const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* at = &value;
-    for (const std::string_view key : keys) {
-        if (!at->is_object()) return nullptr;
-        at = at->get_object().if_contains(key);
-        if (at == nullptr) return nullptr;
-    }
-    return at;
-}
-
-std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = member(value, keys);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
-
-int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = member(value, keys);
-    return found != nullptr && found->is_int64() ? found->get_int64() : 0;
-}
-
 std::string line_at(const json::Value& value, std::initializer_list<std::string_view> keys, size_t bytes) {
     std::string text(truncate_utf8(text_at(value, keys), bytes));
     std::replace_if(
@@ -110,11 +90,6 @@ std::string result_of(const std::vector<ForgeCheck>& checks) {
         return std::ranges::any_of(checks, [&](const ForgeCheck& one) { return one.result == result; });
     };
     return has("failed") ? "failed" : has("running") ? "running" : checks.empty() ? "" : "passed";
-}
-
-bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys) {
-    const json::Value* found = member(value, keys);
-    return found != nullptr && found->is_bool() && found->get_bool();
 }
 
 std::string next_link(std::string_view header) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "forge/clients/forge.h"
-#include "json/json.h"
+#include "json/path.h"
 
 #include <functional>
 
@@ -49,11 +49,10 @@ private:
 
 // One line of text of the forge.
 std::string line_at(const json::Value& value, std::initializer_list<std::string_view> keys, size_t bytes);
-// The value at a path of keys; null when it is not there or of another type.
-const json::Value* member(const json::Value& value, std::initializer_list<std::string_view> keys);
-std::string text_at(const json::Value& value, std::initializer_list<std::string_view> keys);
-int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> keys);
-bool true_at(const json::Value& value, std::initializer_list<std::string_view> keys);
+using json::member;
+using json::number_at;
+using json::text_at;
+using json::true_at;
 
 // <https://…?page=2>; rel="next" of a Link header.
 std::string next_link(std::string_view header);

@@ -1,4 +1,5 @@
 // Texts from outside: addresses, lists of refs, the head of a push.
+#include "forge/push/bundle.h"
 #include "forge/push/push_commands.h"
 #include "forge/push/ref_list.h"
 #include "forge/repos.h"
@@ -133,4 +134,79 @@ TEST_CASE("a refusal is something that git's client understands") {
     const std::string answer = refuse_push(banded, "no");
     CHECK(answer.substr(4, 1) == "\x01");
     CHECK(answer.ends_with("00000000"));
+}
+
+TEST_CASE("the head of a bundle is read, and what is not one is refused") {
+    const std::string ref = one + " refs/heads/fix\n";
+    const auto read = read_bundle_head("# v2 git bundle\n-" + two + " a subject\n" + ref + one + " HEAD\n\n" + pack);
+    REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
+    CHECK(read.value().needed == std::vector<std::string>{two});
+    CHECK(read.value().refs == std::vector<BundleRef>{{"refs/heads/fix", one}, {"HEAD", one}});
+    CHECK(read_bundle_head("# v3 git bundle\n@object-format=sha1\n" + ref + "\n" + pack).ok());
+    const auto refused = [](const std::string& text) {
+        const auto head = read_bundle_head(text);
+        return head.ok() ? std::string("taken") : head.error().message;
+    };
+    const std::string start = "# v2 git bundle\n";
+    CHECK(refused("") == "this is not a git bundle");
+    CHECK(refused("From " + one) == "this is not a git bundle");
+    CHECK(refused(start + ref) == "the bundle ends in its head");
+    CHECK(refused(start + ref + "\n") == "the bundle has no pack");
+    CHECK(refused(start + ref + "\nPACE") == "the bundle has no pack");
+    CHECK(refused(start + "\n" + pack) == "the bundle has no branch");
+    CHECK(refused(start + "-" + two + "\n\n" + pack) == "the bundle has no branch");
+    CHECK(refused(start + "short refs/heads/a\n\n" + pack) == "this is not a git bundle");
+    CHECK(refused(start + "-short\n" + ref + "\n" + pack) == "this is not a git bundle");
+    CHECK(refused(start + one + "refs/heads/a\n\n" + pack) == "this is not a git bundle");
+    CHECK(refused(start + one + " refs/heads/../x\n\n" + pack) == "the bundle names an invalid ref");
+    CHECK(refused(start + one + " refs/heads/a b\n\n" + pack) == "the bundle names an invalid ref");
+    CHECK(refused(start + "@object-format=sha1\n" + ref + "\n" + pack) == "this is not a git bundle");
+    CHECK(refused("# v3 git bundle\n@object-format=sha256\n" + ref + "\n" + pack).find("not supported") !=
+          std::string::npos);
+    CHECK(refused("# v3 git bundle\n@filter=blob:none\n" + ref + "\n" + pack).find("partial clone") !=
+          std::string::npos);
+    std::string many = start;
+    for (size_t i = 0; i <= most_push_commands; ++i) many += one + " refs/heads/b" + std::to_string(i) + "\n";
+    CHECK(refused(many + "\n" + pack) == "a bundle has at most 64 branches");
+    std::string needs = start;
+    for (int i = 0; i <= 500; ++i) needs += "-" + two + "\n";
+    CHECK(refused(needs + ref + "\n" + pack) == "a bundle needs at most 500 commits");
+    CHECK(refused(start + "-" + two + " " + std::string(longest_push_head, 's') + "\n" + ref + "\n" + pack) ==
+          "the bundle names too much");
+}
+
+TEST_CASE("branches of a bundle get names of the run, and nothing else of it is taken") {
+    const auto names = [](const std::vector<BundleRef>& refs) {
+        BundleHead head;
+        head.refs = refs;
+        const auto branches = branches_of(head, own);
+        if (!branches.ok()) return branches.error().message;
+        std::string text;
+        for (const BundleRef& branch : branches.value()) text += branch.name + " ";
+        return text;
+    };
+    CHECK(names({{"refs/heads/fix", one}, {"HEAD", one}}) == own + "fix ");
+    CHECK(names({{own + "fix", one}}) == own + "fix ");
+    CHECK(names({{"HEAD", one}}) == own + "work ");
+    CHECK(names({{"refs/heads/hone/run_2/fix", one}}) == own + "hone/run_2/fix ");
+    CHECK(names({{"refs/heads/fix", one}, {own + "fix", two}}) == "the bundle names a branch twice");
+    for (const char* name : {"refs/tags/v1", "refs/remotes/origin/main", "refs/notes/commits", "main"})
+        CHECK(names({{name, one}}) == "a bundle has branches only, not " + std::string(name));
+    CHECK(names({{"refs/heads/" + std::string(230, 'x'), one}}) == "the bundle names an invalid branch");
+}
+
+TEST_CASE("the report of a push is read whatever it contains") {
+    const auto band = [](char number, const std::string& text) { return packet(std::string(1, number) + text); };
+    const std::string report =
+        packet("unpack ok\n") + packet("ok " + own + "a\n") + packet("ng " + own + "b why not\n");
+    const PushReport read = read_push_report(band(2, "a message\n") + band(1, report.substr(0, 20)) +
+                                             band(1, report.substr(20) + "0000") + "0000");
+    CHECK(read.unpacked == "ok");
+    CHECK(read.taken == std::vector<std::string>{own + "a"});
+    REQUIRE(read.refused.size() == 1);
+    CHECK(read.refused[0] == std::pair(own + "b", std::string("why not")));
+    CHECK(read.messages == "a message");
+    for (const std::string& junk :
+         {std::string(), std::string("zzzz"), std::string("0"), std::string("ffff"), std::string("0001")})
+        CHECK(read_push_report(junk).taken.empty());
 }

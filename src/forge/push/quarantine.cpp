@@ -76,6 +76,10 @@ Result<RunRepo> Quarantine::find(const std::string& run, const RepoId& repo) con
     return run_repo_of(rows.front());
 }
 
+bool Quarantine::is_here(const std::string& run, const RepoId& repo) const {
+    return file_exists(path(run, repo) + "/packed-refs");
+}
+
 // What the name stands for: a branch before a tag, a full ref, or a commit that the mirror has.
 Result<Ref> Quarantine::resolve(const Repo& repo, const std::vector<Ref>& refs, const std::string& wanted) const {
     const std::string name = !wanted.empty() ? wanted : !repo.default_ref.empty() ? repo.default_ref : repo.head_ref;
@@ -95,9 +99,12 @@ Result<Ref> Quarantine::resolve(const Repo& repo, const std::vector<Ref>& refs, 
 }
 
 Result<RunRepo> Quarantine::open(const std::string& run, const Repo& repo, const std::string& ref) {
-    if (const auto known = find(run, repo.id); known.ok() || known.error().code != Code::not_found) return known;
+    const auto known = find(run, repo.id);
+    if (!known.ok() && known.error().code != Code::not_found) return known;
+    if (known.ok() && is_here(run, repo.id)) return known;
     const std::vector<Ref> refs = TRY(m_mirrors.refs(repo.id));
-    const Ref base = TRY(resolve(repo, refs, ref));
+    const Ref base = known.ok() ? Ref{known.value().base_ref, known.value().base_commit, known.value().base_commit}
+                                : TRY(resolve(repo, refs, ref));
     const std::string place = path(run, repo.id);
     TRY(make_bare_repository(place, std::string(mirror_inside) + "/objects"));
     TRY(write_file(place + "/packed-refs", write_packed_refs(refs), 0644));

@@ -52,6 +52,15 @@ public:
     virtual Result<std::string> read() = 0;
 };
 
+// `git format-patch --stdout`, or a diff. It is for the commit that its line `base-commit:` names, else for the newest
+// one of the run's ref.
+struct Patch {
+    std::string text;
+    std::string branch;  // "fix", without the prefix
+    std::string message; // of the commit when the text has none
+};
+constexpr size_t most_patch_commits = 100;
+
 struct QuarantineOptions {
     std::string directory;                        // DIR/quarantine
     int64_t push_bytes = int64_t{100} << 20;      // of one push
@@ -77,15 +86,22 @@ public:
     void set_listener(PushListener* listener) { m_listener = listener; }
 
     // Lets the run clone the repository at `ref` (branch, tag or commit; empty: the repository's own choice). The same
-    // result when the run has it already.
+    // result when the run has it already; without its branches when another server has its files.
     Result<RunRepo> open(const std::string& run, const Repo& repo, const std::string& ref);
     Result<RunRepo> find(const std::string& run, const std::string& name) const;
     Result<RunRepo> find(const std::string& run, const RepoId& repo) const;
+    // Whether its files are on this server.
+    bool is_here(const std::string& run, const RepoId& repo) const;
     // Branches must be below this: "refs/heads/hone/run_…/".
     static std::string prefix(const std::string& run) { return "refs/heads/hone/" + run + "/"; }
 
     // Errors: not_found (not a repository of this run), invalid, and those of Git.
     Result<std::unique_ptr<GitExchange>> serve(const GitRequest& request);
+
+    // What an agent elsewhere wrote instead of a push, checked as one. Returns what its agent should know: that the
+    // branches wait for review. Errors: invalid (with the reason for the agent), too_large, and those of Git.
+    Result<std::string> take_bundle(const RunRepo& repo, std::string_view bundle, const std::function<bool()>& stopped);
+    Result<std::string> take_patch(const RunRepo& repo, const Patch& patch, const std::function<bool()>& stopped);
 
     // Gives the run's branch this commit, which the mirror has: the worker gets it with its next fetch.
     Result<> set_branch(const RunRepo& repo, const std::string& branch, const std::string& commit);
@@ -115,6 +131,9 @@ private:
         return m_options.directory + "/" + run + "/" + repo.text() + ".git";
     }
     Result<Ref> resolve(const Repo& repo, const std::vector<Ref>& refs, const std::string& wanted) const;
+    RunRepo with_newest_base(RunRepo repo) const;
+    Result<> require_commits(const RunRepo& repo, const std::vector<std::string>& commits,
+                             const std::function<bool()>& stopped) const;
     GitJob job_of(const RunRepo& repo, const GitRequest& request) const;
     Result<std::string> capabilities(const RunRepo& repo, const GitRequest& request);
     // After git took a push: packs, refs, rows, listener. Gives messages for the worker.

@@ -15,7 +15,7 @@ struct Ref {
     std::string name;   // refs/heads/main
     std::string object; // what it names
     std::string commit; // what an annotated tag leads to; else the same
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Ref::name, "Full name: refs/heads/main."},
         Field{"object", &Ref::object, "Object that the ref points to."},
         Field{"commit", &Ref::commit, "Commit of an annotated tag; else the same as object."},

@@ -6,6 +6,7 @@
 #include "sql/columns.h"
 
 #include <fmt/format.h>
+#include <set>
 
 namespace hone::review {
 
@@ -19,7 +20,7 @@ constexpr auto list_column(std::string_view name, std::vector<T> Revision::*memb
                        }}};
 }
 
-constexpr std::tuple revision_columns{
+constexpr Pack revision_columns{
     sql::Column{"revision", &Revision::revision},
     sql::Column{"base_commit", &Revision::base_commit},
     sql::Column{"head_commit", &Revision::head_commit},
@@ -52,6 +53,17 @@ std::string artifact_name(const forge::Push& push) {
     if (const std::string prefix = "hone/" + push.run + "/"; rest.starts_with(prefix))
         rest = rest.substr(prefix.size());
     return std::string(truncate_utf8(push.repo_name + "/" + rest, 200));
+}
+
+std::string lost_with(const std::string& server) {
+    return "the commits are on the server " + server + ", which is lost: they wait until it is started again";
+}
+
+std::string lost_results(const std::string& server) {
+    VerificationResult failed;
+    failed.name = "verification";
+    failed.branch = VerificationRun{std::nullopt, false, 0, lost_with(server)};
+    return json::write(std::vector{failed});
 }
 
 } // namespace
@@ -93,11 +105,11 @@ Result<> Branches::pushed(const forge::Push& push) {
         TRY(transaction.execute(
             "INSERT INTO review_revisions (artifact_id, revision, base_commit, head_commit, state, error, title, "
             "commits, files, additions, deletions, flags, blocking_flags, diff_digest, patch_digest, verification, "
-            "verification_results, attempts, pushed_at) VALUES (?, ?, ?, ?, 'pending', '', '', '[]', 0, 0, 0, '[]', 0, "
-            "'', '', ?, '[]', 0, ?)",
+            "verification_results, attempts, pushed_at, server) VALUES (?, ?, ?, ?, 'pending', '', '', '[]', 0, 0, 0, "
+            "'[]', 0, '', '', ?, '[]', 0, ?, ?)",
             outcome.artifact, outcome.revision, push.base_commit, push.head_commit,
             name_of(facts.policy.verification.value.empty() ? VerificationState::none : VerificationState::pending),
-            now));
+            now, m_server));
         if (*facts.policy.require_replayed) {
             ReplaySettings settings = replay_settings(*facts.policy.replay, facts.fix_of);
             settings.automatic = true;
@@ -161,7 +173,8 @@ Result<std::string> Branches::patch(const Revision& revision) const {
 
 Result<std::optional<Branches::Waiting>> Branches::next(const std::string& condition) const {
     const auto rows = TRY(m_database.query("SELECT artifact_id, revision FROM review_revisions WHERE " + condition +
-                                           " ORDER BY pushed_at LIMIT 1"));
+                                               " AND (? = '' OR server IN ('', ?)) ORDER BY pushed_at LIMIT 1",
+                                           m_server, m_server));
     if (rows.empty()) return std::optional<Waiting>();
     return std::optional(Waiting{rows.front().id<ArtifactTag>(0), rows.front().integer(1)});
 }
@@ -224,8 +237,38 @@ Result<> Branches::verified(const Waiting& which, VerificationState state,
     return {};
 }
 
-Result<> Branches::restart_verifications() {
-    TRY(m_database.execute("UPDATE review_revisions SET verification = 'pending' WHERE verification = 'running'"));
+Result<> Branches::restart() {
+    TRY(m_database.execute(
+        "UPDATE review_revisions SET verification = 'pending' WHERE verification = 'running' AND (? = "
+        "'' OR server IN ('', ?))",
+        m_server, m_server));
+    if (m_server.empty()) return {};
+    TRY(m_database.execute("UPDATE review_revisions SET state = 'pending', error = '', attempts = 0 WHERE state = "
+                           "'failed' AND server = ? AND error = ?",
+                           m_server, lost_with(m_server)));
+    TRY(m_database.execute("UPDATE review_revisions SET verification = 'pending', verification_results = '[]' WHERE "
+                           "verification = 'failed' AND server = ? AND verification_results = ?",
+                           m_server, lost_results(m_server)));
+    return {};
+}
+
+Result<> Branches::fail_lost() {
+    if (m_server.empty()) return {};
+    std::set<std::string> known{"", m_server};
+    for (std::string& other : TRY(m_others())) known.insert(std::move(other));
+    const auto rows = TRY(m_database.query("SELECT DISTINCT server FROM review_revisions WHERE state = 'pending' OR "
+                                           "(state = 'ready' AND verification IN ('pending', 'running'))"));
+    for (const auto& row : rows) {
+        const std::string server = row.text(0);
+        if (known.contains(server)) continue;
+        log(Level::warning, "branches wait for a lost server", {{"server", server}});
+        TRY(m_database.execute("UPDATE review_revisions SET state = 'failed', error = ? WHERE state = 'pending' AND "
+                               "server = ?",
+                               lost_with(server), server));
+        TRY(m_database.execute("UPDATE review_revisions SET verification = 'failed', verification_results = ? WHERE "
+                               "state = 'ready' AND verification IN ('pending', 'running') AND server = ?",
+                               lost_results(server), server));
+    }
     return {};
 }
 

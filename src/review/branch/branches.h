@@ -53,6 +53,13 @@ public:
           m_clock(clock),
           m_artifacts(artifacts),
           m_runs(runs) {}
+    // Several servers: the name of this one, and of the others that are not lost. A pushed branch is on the disk of the
+    // server that received it, which alone inspects and verifies it. Once, before pushes come.
+    using OtherServers = std::function<Result<std::vector<std::string>>()>;
+    void set_server(std::string server, OtherServers others) {
+        m_server = std::move(server);
+        m_others = std::move(others);
+    }
     // Called after a push was recorded. Once, before pushes come.
     void set_listener(std::function<void()> listener) { m_listener = std::move(listener); }
 
@@ -80,8 +87,11 @@ public:
     Result<> not_inspected(const Waiting& which, const std::string& why, bool again);
     Result<> verifying(const Waiting& which);
     Result<> verified(const Waiting& which, VerificationState state, const std::vector<VerificationResult>& results);
-    // After a restart: what was being verified is verified again.
-    Result<> restart_verifications();
+    // After a restart: what was being verified is verified again, and what failed because this server was lost waits
+    // for it again.
+    Result<> restart();
+    // Branches that wait for a server that is lost fail, and state why.
+    Result<> fail_lost();
 
 private:
     Result<std::optional<Waiting>> next(const std::string& condition) const;
@@ -91,6 +101,8 @@ private:
     Artifacts& m_artifacts;
     RunSource& m_runs;
     std::function<void()> m_listener;
+    std::string m_server; // empty: there is no other
+    OtherServers m_others;
 };
 
 // The newest revision of each of these artifacts that is a branch.

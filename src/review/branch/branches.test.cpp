@@ -226,3 +226,72 @@ TEST_CASE("the text of a pull request mentions no user and contains no secret") 
     CHECK(body.find("| tests (`make   test`) | red (exit 1) | green |") != std::string::npos);
     CHECK(body.find("ada@example.com") != std::string::npos);
 }
+
+TEST_CASE("of several servers the one that received a branch inspects, verifies and delivers it") {
+    for_each_world([](World& world) {
+        BranchDesk desk(world);
+        VerificationCommand tests;
+        tests.name = "tests";
+        tests.command = "true";
+        desk.runs.known.policy.verification = std::vector{tests};
+        const Caller ada = world.join(world.space, "ada@example.com", Role::member);
+        Branches other(world.database, world.clock, desk.artifacts, desk.runs);
+        PullRequests others_requests(world.database, world.clock, world.access);
+        std::vector<std::string> live{"b"};
+        desk.branches.set_server("a", [] { return std::vector<std::string>{"b"}; });
+        other.set_server("b", [&] { return live; });
+        desk.pull_requests.set_server("a");
+        others_requests.set_server("b");
+        must(desk.branches.pushed(desk.push("b1")));
+        const ArtifactId id = desk.only();
+        CHECK_FALSE(must(other.next_pending()).has_value());
+        desk.inspect(diff_of("a.py", "new"));
+        CHECK_FALSE(must(other.next_unverified()).has_value());
+        const auto waiting = must(desk.branches.next_unverified());
+        REQUIRE(waiting.has_value());
+        // Another server starts: what this one verifies is not begun again.
+        must(desk.branches.verifying(*waiting));
+        must(other.restart());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::running);
+        must(desk.branches.restart());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
+        // A lost server's branches fail with a reason, and wait again when it is back.
+        live = {"a"};
+        must(other.fail_lost());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
+        live = {};
+        must(desk.branches.pushed(desk.push("b2", "hone/run_1/other")));
+        must(other.fail_lost());
+        const Revision failed = must(desk.branches.revision(id, 1));
+        CHECK(failed.verification == VerificationState::failed);
+        REQUIRE(failed.verification_results.size() == 1);
+        CHECK(failed.verification_results[0].branch->output ==
+              "the commits are on the server a, which is lost: they wait until it is started again");
+        CHECK_FALSE(must(desk.branches.next_pending()).has_value());
+        must(other.restart());
+        CHECK_FALSE(must(desk.branches.next_pending()).has_value());
+        must(desk.branches.restart());
+        CHECK(must(desk.branches.next_pending()).has_value());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
+        must(desk.branches.verified(*waiting, VerificationState::green, {}));
+        // Approved, it is pushed by the server that has it; any server follows what is on the forge.
+        must(desk.reviews.decide(ada, id, ReviewState::approved, {.revision = 1}));
+        CHECK_FALSE(must(others_requests.next_due({})).has_value());
+        auto due = must(desk.pull_requests.next_due({}));
+        REQUIRE(due.has_value());
+        const Time seen = due->updated_at;
+        due->state = PullRequestState::open;
+        REQUIRE(must(desk.pull_requests.update(*due, seen)));
+        CHECK(must(others_requests.next_due({})).has_value());
+    });
+}
+
+TEST_CASE("a branch that was pushed before servers were recorded is inspected by any") {
+    for_each_world([](World& world) {
+        BranchDesk desk(world);
+        must(desk.branches.pushed(desk.push("b1")));
+        desk.branches.set_server("a", [] { return std::vector<std::string>{}; });
+        must(desk.branches.fail_lost());
+        CHECK(must(desk.branches.next_pending()).has_value());
+    });
+}

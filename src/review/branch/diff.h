@@ -33,7 +33,7 @@ struct DiffLine {
     std::string content;
     bool no_newline = false;
     bool cut = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &DiffLine::kind, "Context, added or deleted."},
         Field{"old_line", &DiffLine::old_line, "Number in the old file; null for an added line."},
         Field{"new_line", &DiffLine::new_line, "Number in the new file; null for a deleted line."},
@@ -50,7 +50,7 @@ struct Hunk {
     int64_t new_count = 0;
     std::string heading;
     std::vector<DiffLine> lines;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"old_start", &Hunk::old_start, "First line in the old file."},
         Field{"old_count", &Hunk::old_count, "Lines of the old file."},
         Field{"new_start", &Hunk::new_start, "First line in the new file."},
@@ -74,7 +74,7 @@ struct FileChange {
     bool submodule = false;
     bool symlink = false;
     bool odd_name = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &FileChange::path, "Path after the change; one that is not UTF-8 is quoted as git quotes it."},
         Field{"old_path", &FileChange::old_path, "Path before it; differs for a renamed or copied file."},
         Field{"change", &FileChange::change, "Kind of the change."},
@@ -93,7 +93,7 @@ struct FileChange {
 struct FileDiff {
     FileChange file;
     std::vector<Hunk> hunks;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"file", &FileDiff::file, "Change of the file."},
         Field{"hunks", &FileDiff::hunks, "Changed sections, in order."},
     };

@@ -46,7 +46,7 @@ struct Flag {
     std::string path;
     std::optional<int64_t> line;
     std::string message;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kind", &Flag::kind, "Kind of the flag."},
         Field{"blocking", &Flag::blocking, "An approval must allow it explicitly."},
         Field{"path", &Flag::path, "File; empty: the whole branch or a commit message."},
@@ -59,7 +59,7 @@ struct Commit {
     std::string id;
     std::string author;
     std::string message;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Commit::id, "Hash."},
         Field{"author", &Commit::author, "Name and mail address, as the worker wrote them."},
         Field{"message", &Commit::message, "Subject and body."},

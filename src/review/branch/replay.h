@@ -44,7 +44,7 @@ struct ReplaySide {
     int64_t passed = 0;
     int64_t failed = 0;
     ReplayVerdict verdict = ReplayVerdict::none;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"passed", &ReplaySide::passed, "Repetitions that passed."},
         Field{"failed", &ReplaySide::failed, "Repetitions that failed; the others have no verdict."},
         Field{"verdict", &ReplaySide::verdict, "pass or fail by majority; none: most repetitions have no verdict."},
@@ -58,7 +58,7 @@ struct ReplayedExample {
     ReplaySide base;
     ReplaySide branch;
     int64_t tool_results = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"set", &ReplayedExample::set,
               "evidence of the issue, or control: passing traces of the same entry point."},
         Field{"example_id", &ReplayedExample::example_id, "Id of the example in the dataset."},
@@ -74,7 +74,7 @@ struct NotReplayed {
     ReplaySet set = ReplaySet::evidence;
     std::string trace_id;
     std::string reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"set", &NotReplayed::set, "evidence or control."},
         Field{"trace_id", &NotReplayed::trace_id, "The recorded trace."},
         Field{"reason", &NotReplayed::reason, "Why it cannot be replayed."},
@@ -96,7 +96,7 @@ struct ReplayResult {
     std::string problem;
     std::vector<ReplayedExample> examples;
     std::vector<NotReplayed> not_replayed;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"evidence", &ReplayResult::evidence, "Replayed traces of the issue."},
         Field{"reproduced", &ReplayResult::reproduced, "Of these, those that fail on the base."},
         Field{"fixed", &ReplayResult::fixed, "Of the reproduced ones, those that pass on the branch."},
@@ -131,7 +131,7 @@ struct ReplaySettings {
     Defaulted<bool> last_line = false;
     Defaulted<bool> live_tools = false;
     Defaulted<bool> automatic = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issue", &ReplaySettings::issue, "Issue whose traces are the evidence."},
         Field{"command", &ReplaySettings::command, "Shell command that runs the application on one example."},
         Field{"evaluator", &ReplaySettings::evaluator, "Evaluator of the evidence, with @NUMBER for its version."},
@@ -164,7 +164,7 @@ struct BranchReplay {
     Time created_at{};
     std::optional<Time> started_at;
     std::optional<Time> ended_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"artifact_id", &BranchReplay::artifact_id, "Artifact of the branch."},
         Field{"revision", &BranchReplay::revision, "Revision that was replayed."},
         Field{"attempt", &BranchReplay::attempt, "How often it was started."},

@@ -29,7 +29,7 @@ struct VerificationRun {
     bool timed_out = false;
     int64_t duration_ms = 0;
     std::string output;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"exit_code", &VerificationRun::exit_code, "0: passed; null: it did not exit by itself."},
         Field{"timed_out", &VerificationRun::timed_out, "It exceeded its time limit."},
         Field{"duration_ms", &VerificationRun::duration_ms, "Duration in milliseconds."},
@@ -42,7 +42,7 @@ struct VerificationResult {
     std::string command;
     std::optional<VerificationRun> base;
     std::optional<VerificationRun> branch;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &VerificationResult::name, "Name in the preset."},
         Field{"command", &VerificationResult::command, "The command."},
         Field{"base", &VerificationResult::base, "Result on the base commit of the branch."},
@@ -69,7 +69,7 @@ struct Revision {
     std::optional<Time> ready_at;
     std::string diff_digest;  // content of artifacts
     std::string patch_digest; // the same; empty: too large
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"revision", &Revision::revision, "Number, from 1; each push of the branch creates one."},
         Field{"base_commit", &Revision::base_commit, "Commit that the branch starts from."},
         Field{"head_commit", &Revision::head_commit, "Newest commit."},
@@ -100,7 +100,7 @@ struct Branch {
     std::string starter;  // principal who started the run
     std::string fix_of;
     ReviewPolicy policy;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"artifact_id", &Branch::artifact_id, "Artifact of the branch."},
         Field{"run_id", &Branch::run_id, "Run that pushed it."},
         Field{"repo_id", &Branch::repo_id, "Id of the repository."},

@@ -48,7 +48,7 @@ struct RepoCheck {
     std::string name;
     CheckResult result = CheckResult::skipped;
     std::string message;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &RepoCheck::name,
               "read, forge, repository, push, pull_requests, labels, comments, checks or webhook."},
         Field{"result", &RepoCheck::result, "passed, failed or skipped."},

@@ -96,7 +96,7 @@ struct PullRequestEvent {
     PullRequestEventKind kind = PullRequestEventKind::approved;
     std::string message;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PullRequestEvent::id, "Id."},
         Field{"kind", &PullRequestEvent::kind, "What happened."},
         Field{"message", &PullRequestEvent::message, "Details in one sentence; may be empty."},
@@ -109,7 +109,7 @@ struct PeopleCommit {
     std::string id;
     std::string author;
     std::string title;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PeopleCommit::id, "Commit."},
         Field{"author", &PeopleCommit::author, "Name of its author."},
         Field{"title", &PeopleCommit::title, "First line of its message."},
@@ -123,7 +123,7 @@ struct PullRequestCheck {
     std::string result;
     std::string summary;
     std::string url;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PullRequestCheck::id, "Number of the job on the forge, for its log; empty: it has no log."},
         Field{"name", &PullRequestCheck::name, "Name, as the forge shows it."},
         Field{"result", &PullRequestCheck::result, "passed, failed, running or skipped."},
@@ -138,7 +138,7 @@ struct CheckLog {
     std::string result;
     std::string text;
     bool truncated = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CheckLog::name, "Name of the check."},
         Field{"result", &CheckLog::result, "passed, failed, running or skipped."},
         Field{"text", &CheckLog::text,
@@ -188,7 +188,7 @@ struct PullRequest {
     std::optional<Time> ended_at;
     std::string etag;
     std::string told_until;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PullRequest::id, "Id."},
         Field{"space_id", &PullRequest::space_id, "Id of the space."},
         Field{"project_id", &PullRequest::project_id, "Project of the run."},

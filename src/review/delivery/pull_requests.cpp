@@ -12,7 +12,7 @@ using access::Caller, access::Page, access::PageRequest, access::Permission, acc
 
 namespace {
 
-constexpr std::tuple pull_request_columns{
+constexpr Pack pull_request_columns{
     sql::Column{"id", &PullRequest::id},
     sql::Column{"space_id", &PullRequest::space_id},
     sql::Column{"project_id", &PullRequest::project_id},
@@ -65,7 +65,7 @@ constexpr std::string_view unfinished = "('queued', 'pushed', 'open')";
 // A person may reopen a closed one; later than this only `sync` and a webhook notice it.
 constexpr Duration reopen_time = std::chrono::hours(24 * 7);
 
-constexpr std::tuple event_columns{
+constexpr Pack event_columns{
     sql::Column{"id", &PullRequestEvent::id},
     sql::Column{"kind", &PullRequestEvent::kind, PullRequestEventKind::approved},
     sql::Column{"message", &PullRequestEvent::message},
@@ -281,7 +281,9 @@ Result<> PullRequests::enqueue(sql::Transaction& transaction, const Clock& clock
 
 Result<std::optional<PullRequest>> PullRequests::next_due(const std::set<std::string>& without) const {
     const Time now = m_clock.now();
-    std::vector<sql::Value> values{sql::to_value(now - reopen_time), sql::to_value(now)};
+    // A push needs the commits, which are on the disk of one server; any server can read the forge.
+    std::vector<sql::Value> values{sql::to_value(now - reopen_time), sql::to_value(now), sql::to_value(m_server),
+                                   sql::to_value(m_server)};
     std::string hosts;
     if (!without.empty()) {
         hosts = " AND host NOT IN (" + sql::marks(without.size()) + ")";
@@ -289,7 +291,11 @@ Result<std::optional<PullRequest>> PullRequests::next_due(const std::set<std::st
     }
     const auto rows = TRY(m_database.run_query(
         select_pull_request + " WHERE (state IN " + std::string(unfinished) +
-            " OR (state = 'closed' AND (ended_at >= ? OR next_try_at = 0))) AND next_try_at <= ?" + hosts +
+            " OR (state = 'closed' AND (ended_at >= ? OR next_try_at = 0))) AND next_try_at <= ? AND (? = '' OR (state "
+            "IN ('open', 'closed') AND "
+            "update_state <> 'pending') OR NOT EXISTS (SELECT 1 FROM review_revisions r WHERE r.artifact_id = "
+            "pull_requests.artifact_id AND r.revision = pull_requests.revision AND r.server NOT IN ('', ?)))" +
+            hosts +
             " ORDER BY CASE WHEN state IN ('queued', 'pushed') OR update_state = 'pending' THEN 0 ELSE 1 END, "
             "next_try_at LIMIT 1",
         values));

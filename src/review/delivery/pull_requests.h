@@ -30,6 +30,8 @@ public:
         : m_database(database),
           m_clock(clock),
           m_access(access) {}
+    // Several servers: the name of this one. Once, before pull requests are delivered.
+    void set_server(std::string server) { m_server = std::move(server); }
 
     // Newest first; as visible as their projects.
     Result<access::Page<PullRequest>> list(const access::Caller& caller, const access::SpaceId& space,
@@ -56,7 +58,8 @@ public:
     static Result<> enqueue(sql::Transaction& transaction, const Clock& clock, const Artifact& artifact,
                             const Branch& branch, const Revision& revision);
 
-    // The next one that is due on a host that is not in `without`: what people approved before what is polled.
+    // The next one that is due on a host that is not in `without`: what people approved before what is polled. One that
+    // is to be pushed is due on the server that has its commits.
     Result<std::optional<PullRequest>> next_due(const std::set<std::string>& without) const;
     Result<> set_host(const std::string& repo_id, const std::string& host);
     // Those of a repository are polled as soon as possible: that one, or with number 0 all open ones.
@@ -78,6 +81,7 @@ private:
     sql::Database& m_database;
     const Clock& m_clock;
     access::Access& m_access;
+    std::string m_server; // empty: there is no other
 };
 
 // Pull requests for these issues that were merged or closed, in the order in which they changed.
