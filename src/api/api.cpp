@@ -4,6 +4,7 @@
 #include "api/core/drop_in.h"
 #include "api/mcp/mcp.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/status.h"
 #include "crypto/crypto.h"
 #include "identity/identity.h"
@@ -116,6 +117,18 @@ net::Response in_form(net::Response response, ErrorForm form, otlp::Encoding enc
     return response;
 }
 
+// "00-<trace id>-<span id>-01" of a caller that traces its own requests.
+void read_parent(std::string_view header, Operation& operation) {
+    const auto parts = split(header, '-');
+    const auto is_id = [](std::string_view text, size_t size) {
+        return text.size() == size && text.find_first_not_of("0123456789abcdef") == text.npos &&
+               text.find_first_not_of('0') != text.npos;
+    };
+    if (parts.size() < 4 || parts[0] != "00" || !is_id(parts[1], 32) || !is_id(parts[2], 16)) return;
+    operation.trace_id = parts[1];
+    operation.parent_id = parts[2];
+}
+
 // A sender that announces a body over the limit is refused before it sends it.
 std::optional<net::Response> refuse_large_traces(const net::RequestHead& head, size_t limit) {
     const auto length = parse_integer(head.header("Content-Length"));
@@ -198,8 +211,27 @@ net::Response Api::handle(net::Request&& request) {
     if (response.status == 401 && m_routes[match.route].path == agent_endpoint)
         if (const std::string place = m_services.identities.agents.resource_metadata_url(); !place.empty())
             response.set_header("WWW-Authenticate", "Bearer realm=\"hone\", resource_metadata=\"" + place + "\"");
-    m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
+    count(request, match, response, m_services.clock.steady() - start);
     return with_headers(std::move(response));
+}
+
+// In the metrics, and as an operation of this server unless it is about such operations.
+void Api::count(const net::RequestHead& head, const Match& match, const net::Response& response, Duration length) {
+    m_metrics.count(match.route, response.status, length);
+    if (!has_operation_sink() || head.has_header(self_telemetry_header)) return;
+    const Route& route = m_routes[match.route];
+    Operation operation;
+    operation.kind = "request";
+    operation.name = std::string(route.method) + " " + std::string(route.path);
+    operation.start = m_services.clock.now() - length;
+    operation.length = length;
+    operation.has_failed = response.status >= 500;
+    operation.attributes = {{"http.request.method", head.method},
+                            {"http.route", std::string(route.path)},
+                            {"http.response.status_code", std::to_string(response.status)},
+                            {"hone.request.id", head.id}};
+    read_parent(head.header("traceparent"), operation);
+    report_operation(std::move(operation));
 }
 
 net::Response Api::handle_as(net::Request&& request, const access::Caller& caller) {
@@ -211,7 +243,7 @@ net::Response Api::handle_as(net::Request&& request, const access::Caller& calle
     const auto allowed = authorize(caller, request, m_routes[match.route].need);
     net::Response response = allowed.ok() ? call(request, match, caller) : refusal(allowed.error(), request);
     response = in_form(std::move(response), m_routes[match.route].errors, encoding_of(request));
-    m_metrics.count(match.route, response.status, m_services.clock.steady() - start);
+    count(request, match, response, m_services.clock.steady() - start);
     return with_headers(std::move(response));
 }
 
@@ -259,7 +291,9 @@ std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) 
         if (!fits) continue;
         const Route& route = m_routes[entry.route];
         if (route.method != method) {
-            allowed += (allowed.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
+            const std::string_view methods = route.method == "GET" ? "GET, HEAD" : route.method;
+            if (allowed.find(methods) == std::string::npos) // several routes fit the path
+                allowed += (allowed.empty() ? "" : ", ") + std::string(methods);
             continue;
         }
         Match match{entry.route, {}};

@@ -42,6 +42,7 @@ private:
     // The route, or the response that refuses the request (404, 405).
     std::variant<Match, net::Response> find(const net::RequestHead& head) const;
     net::Response health(const net::RequestHead& head);
+    void count(const net::RequestHead& head, const Match& match, const net::Response& response, Duration length);
     net::Response readiness(const net::RequestHead& head) const;
     net::Response respond(const net::Request& request, const Match& match);
     Result<access::Caller> authenticate(const net::RequestHead& head, const Route& route) const;

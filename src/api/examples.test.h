@@ -8,6 +8,7 @@
 #include "api/families/evaluate/eval_tasks.examples.test.h"
 #include "api/families/evaluate/evaluate_rows.examples.test.h"
 #include "api/families/evaluate/experiment_tasks.examples.test.h"
+#include "api/families/evaluate/pair_tasks.examples.test.h"
 #include "api/families/evaluate/playground.examples.test.h"
 #include "api/families/evaluate/proposals.examples.test.h"
 #include "api/families/evaluate/queues.examples.test.h"
@@ -58,6 +59,7 @@
 #include "api/families/traces/queries.examples.test.h"
 #include "api/families/traces/records.examples.test.h"
 #include "api/families/traces/tail.examples.test.h"
+#include "api/families/traces/texts.examples.test.h"
 #include "api/families/traces/trace_settings.examples.test.h"
 #include "api/families/traces/traces.examples.test.h"
 #include "api/families/traces/transfer.examples.test.h"
@@ -87,6 +89,7 @@ inline const std::vector<Example> examples = [] {
              traces_examples,
              transfer_examples,
              tail_examples,
+             texts_examples,
              views_examples,
              queries_examples,
              trace_settings_examples,
@@ -110,6 +113,7 @@ inline const std::vector<Example> examples = [] {
              proposals_examples,
              queues_examples,
              calibrations_examples,
+             pair_tasks_examples,
              phoenix_prompts_examples,
              presets_examples,
              runs_examples,

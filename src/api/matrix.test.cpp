@@ -341,6 +341,16 @@ private:
             return must(desk.evaluate.queues.create(world.admin, space, wanted)).id.text();
         }
         if (what == "calibration") return make_id<evaluate::CalibrationTag>(world.clock).text();
+        if (what == "pair_task") { // under way; its evaluator, a model, is not here
+            const auto id = make_id<evaluate::PairTaskTag>(world.clock);
+            const std::string experiment = make("experiment", who);
+            must(world.database.execute(
+                "INSERT INTO pair_tasks (id, space_id, base_id, other_id, evaluator_id, number, name, concurrency, "
+                "state, reason, server, lease_until, attempt_at, started_by_name, created_at) VALUES (?, ?, ?, ?, "
+                "'evaluator_1', 1, 'better', 1, 'running', '', '', 0, 0, '', ?)",
+                id, space, experiment, experiment, world.clock.now()));
+            return id.text();
+        }
         if (what == "queue_item") return make_id<evaluate::QueueItemTag>(world.clock).text();
         if (what == "monitor") {
             monitor::NewMonitor wanted;
@@ -376,6 +386,7 @@ private:
         if (what == "session") return "chat-1";
         if (what.ends_with("skill")) return skill(what);
         if (what == "secret_name") return "GH_TOKEN";
+        if (what == "harness") return "codex";
         if (what == "seq") return "1";
         if (what == "check") return "12";
         if (what == "key") return desk.service_key(space, Role::viewer, {"read"}).id.text();
@@ -515,8 +526,8 @@ private:
 // What the key of a run may do, in words of the tables alone: read its project.
 int expected_for_run_key(const Route& route, const Example& example, bool about_its_project) {
     if (route.need.kind == Need::Kind::guest) return example.allowed;
-    if (route.need.kind == Need::Kind::login)
-        return example.people_only || example.not_for_runs ? 403 : example.allowed;
+    if (example.not_for_runs) return 403;
+    if (route.need.kind == Need::Kind::login) return example.people_only ? 403 : example.allowed;
     if (route.need.permission != Permission::project_read) return 403;
     const auto names_project = [](std::string_view text) {
         return text.find("{project}") != text.npos || text.find("{evaluator}") != text.npos ||

@@ -30,6 +30,8 @@ public:
     std::string not_ready() const override { return ""; }
     std::string metrics() const override { return ""; }
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller&) override { return unavailable("no"); }
+    Result<StoredBackup> store_backup(const access::Caller&) override { return unavailable("no"); }
+    Result<std::vector<StoredBackup>> stored_backups(const access::Caller&) override { return unavailable("no"); }
 };
 
 std::string make_folder() {

@@ -23,6 +23,7 @@ std::span<const Route> records_routes();
 std::span<const Route> langsmith_routes();
 std::span<const Route> transfer_routes();
 std::span<const Route> tail_routes();
+std::span<const Route> texts_routes();
 std::span<const Route> views_routes();
 std::span<const Route> queries_routes();
 std::span<const Route> doctor_routes();
@@ -47,6 +48,7 @@ std::span<const Route> playground_routes();
 std::span<const Route> proposals_routes();
 std::span<const Route> queues_routes();
 std::span<const Route> calibrations_routes();
+std::span<const Route> pair_tasks_routes();
 std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> dataset_sources_routes();
 std::span<const Route> evaluate_rows_routes();
@@ -94,6 +96,7 @@ std::span<const Route> routes() {
                  langsmith_routes(),
                  transfer_routes(),
                  tail_routes(),
+                 texts_routes(),
                  views_routes(),
                  queries_routes(),
                  doctor_routes(),
@@ -118,6 +121,7 @@ std::span<const Route> routes() {
                  proposals_routes(),
                  queues_routes(),
                  calibrations_routes(),
+                 pair_tasks_routes(),
                  phoenix_prompts_routes(),
                  dataset_sources_routes(),
                  evaluate_rows_routes(),

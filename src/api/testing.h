@@ -48,6 +48,12 @@ public:
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller&) override {
         return std::unique_ptr<net::BodySource>(std::make_unique<SmallBackup>());
     }
+    Result<StoredBackup> store_backup(const access::Caller&) override {
+        return StoredBackup{"hone-1.tar.zst", 1, m_clock.now(), "/objects"};
+    }
+    Result<std::vector<StoredBackup>> stored_backups(const access::Caller&) override {
+        return std::vector<StoredBackup>(3);
+    }
 
     std::string why_not_ready;
 

@@ -110,8 +110,9 @@ struct ServiceSet {
     telemetry::TraceProjects trace_projects{access, database, clock, 90};
     std::unique_ptr<telemetry::Telemetry> telemetry;
     telemetry::Spans spans{*telemetry, trace_projects, access, clock};
+    run::Providers providers;
     run::SpacePolicies policies{database, clock, access.audit, {}};
-    run::RunServices runs{database, clock, access, any_settings, policies, folder};
+    run::RunServices runs{database, clock, access, any_settings, policies, providers, folder};
     // Without mirrors and without a forge: nothing is isolated here.
     forge::Repos repos{database, clock, access, skills, folder + "/repos"};
     forge::Catalog catalog{repos, clock};

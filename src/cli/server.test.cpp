@@ -388,6 +388,8 @@ TEST_CASE("commands send what the API expects") {
     CHECK(sent({"member", "remove", "user_1", "--yes"}) == "DELETE /v1/spaces/space_1/members/user_1 ");
     CHECK(sent({"user", "update", "user_1", "--disabled", "true"}) == R"(PATCH /v1/users/user_1 {"disabled":true})");
     CHECK(sent({"user", "logins", "--user", "user_1"}) == "GET /v1/login_sessions?user=user_1&limit=100 ");
+    CHECK(sent({"user", "groups", "--provider", "company", "--user", "user_1"}) ==
+          "GET /v1/groups?provider=company&user=user_1&limit=1000 ");
     CHECK(sent({"user", "end-login", "login_1"}) == "DELETE /v1/login_sessions/login_1 ");
     CHECK(sent({"user", "end-logins", "user_1"}) == "DELETE /v1/users/user_1/login_sessions ");
     CHECK(sent({"user", "reset-second-factor", "user_1"}) == "DELETE /v1/users/user_1/second_factor ");
@@ -454,6 +456,15 @@ TEST_CASE("version works with and without a server") {
     CHECK(client.run({"version", "--url", server.url()}).out.find("server 9.9.9 at " + server.url()) !=
           std::string::npos);
     CHECK(client.run({"version", "--url", server.url(), "--json"}).json().at("server").at("schema_version") == 4);
+    const auto notice = [&](std::string_view version, bool replaced) {
+        server.on("GET /v1/server", 200,
+                  R"({"data":{"version":")" + std::string(version) + R"(","program_replaced":)" +
+                      (replaced ? "true" : "false") + "}}");
+        return client.run({"version", "--url", server.url()}).out;
+    };
+    CHECK(notice("9.10.0", false).find("This program is older than the server") != std::string::npos);
+    CHECK(notice("0.0.10", false).find("The server is older than this program") != std::string::npos);
+    CHECK(notice("9.10.0", true).find("restart the server to complete the upgrade") != std::string::npos);
     const Outcome alone = client.run({"version", "--url", "http://127.0.0.1:1"});
     CHECK(alone.exit == 0);
     CHECK(alone.out.find("not reached") != std::string::npos);

@@ -25,7 +25,10 @@ std::vector<evaluate::AppliedVerdict> apply_evaluator(evaluate::Judges& judges,
         one.duration_ms = outcome.duration_ms;
         one.is_out_of_budget = outcome.reason == evaluate::JudgeReason::budget;
         one.is_stopped = outcome.reason == evaluate::JudgeReason::stopped;
-        if (outcome.verdict) {
+        if (outcome.verdict && outcome.verdict->is_only_named()) {
+            one.error = "the evaluator returns several named results and none with its own name: there is nothing to "
+                        "compare with the labels";
+        } else if (outcome.verdict) {
             one.verdict = evaluate::CalibrationVerdict{outcome.verdict->label, outcome.verdict->score};
             one.explanation = outcome.verdict->explanation.value_or("");
             const json::Value* model = outcome.verdict->metadata.is_object()

@@ -32,7 +32,9 @@ Result<> ReviewDuties::start() {
     if (m_parts.provider == nullptr || git == nullptr || quarantine == nullptr) return {};
     const std::string scratch = m_parts.data_directory + "/git/review";
     m_store = TRY(sandbox::Store::open(m_parts.data_directory));
-    TRY(m_services.branches.restart_verifications());
+    m_services.branches.set_server(m_parts.server, m_parts.others);
+    m_services.pull_requests.set_server(m_parts.server);
+    TRY(m_services.branches.restart());
     m_repos.emplace(m_parts.repositories.repos(), *quarantine);
     m_inspector.emplace(m_services.branches, *m_repos, *git, m_parts.clock, scratch);
     m_setup.emplace(*git, *m_parts.provider, *m_store);
@@ -85,6 +87,7 @@ void ReviewDuties::make_duties() {
         return more ? Duration::zero() : period;
     });
     m_inspecting.emplace(DutyOptions{"inspection", period}, [this]() -> Result<Duration> {
+        TRY(m_services.branches.fail_lost());
         const bool inspected = TRY(m_inspector->step());
         if (inspected) m_verifying->wake();
         const bool approved = TRY(m_services.reviews.approve_automatic());

@@ -27,6 +27,9 @@ struct ReviewParts {
     telemetry::Spans* spans = nullptr; // where approved labels go
     std::string upstream_proxy = {};   // egress_proxy
     std::string without_proxy = {};    // egress_no_proxy
+    // Several servers: the name of this one, and the others that are not lost. Empty: there is no other.
+    std::string server = {};
+    review::Branches::OtherServers others = {};
 };
 
 class ReviewDuties {

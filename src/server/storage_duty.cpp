@@ -35,12 +35,14 @@ Result<run::StorageLimits> storage_limits(const config::Config& config) {
 
 Result<std::unique_ptr<StorageDuty>> StorageDuty::open(const StorageDutyParts& parts) {
     std::unique_ptr<StorageDuty> duty(new StorageDuty());
-    if (parts.provider != nullptr) duty->m_store = TRY(sandbox::Store::open(parts.data_directory));
+    if (parts.provider != nullptr || parts.pods != nullptr)
+        duty->m_store = TRY(sandbox::Store::open(parts.data_directory));
     run::StorageParts storage{parts.database,     parts.clock,         parts.access,        parts.runs.artifacts,
                               parts.runs.uploads, parts.runs.policies, parts.data_directory};
     storage.server = parts.server;
     storage.limits = parts.limits;
     storage.provider = parts.provider;
+    storage.pods = parts.pods;
     storage.store = duty->m_store ? &*duty->m_store : nullptr;
     storage.mirrors = parts.repositories.mirrors();
     storage.quarantine = parts.repositories.quarantine();

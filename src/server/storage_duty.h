@@ -20,6 +20,7 @@ struct StorageDutyParts {
     run::RunServices& runs;
     Repositories& repositories;
     sandbox::Provider* provider = nullptr; // null: this machine cannot isolate
+    sandbox::Provider* pods = nullptr;     // of a cluster; null: none is connected
     telemetry::Spans& spans;
     const secret::Vault& vault;
     std::string data_directory;

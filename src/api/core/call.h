@@ -4,6 +4,7 @@
 #pragma once
 
 #include "access/access.h"
+#include "api/core/operations_views.h"
 #include "net/http/http.h"
 
 #include <map>
@@ -64,7 +65,7 @@ struct SettingView {
     std::string doc;
     std::string value;
     std::string source;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SettingView::name, ""},
         Field{"doc", &SettingView::doc, ""},
         Field{"value", &SettingView::value, "Masked when it is a secret."},
@@ -76,7 +77,7 @@ struct LicenseView {
     std::string name;
     std::string purpose;
     std::string license;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &LicenseView::name, ""},
         Field{"purpose", &LicenseView::purpose, ""},
         Field{"license", &LicenseView::license, ""},
@@ -95,7 +96,7 @@ struct SpaceStorage {
     int64_t repositories_bytes = 0;
     int64_t other_bytes = 0;
     Time measured_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space_id", &SpaceStorage::space_id, "null: what belongs to no space."},
         Field{"space_name", &SpaceStorage::space_name, ""},
         Field{"total_bytes", &SpaceStorage::total_bytes, ""},
@@ -108,6 +109,20 @@ struct SpaceStorage {
         Field{"other_bytes", &SpaceStorage::other_bytes,
               "Of no space: the database, the span log, images, harnesses, what is being deleted."},
         Field{"measured_at", &SpaceStorage::measured_at, "At most a minute ago."},
+    };
+};
+
+// A backup in the object store of the installation.
+struct StoredBackup {
+    std::string name;
+    int64_t bytes = 0;
+    Time created_at{};
+    std::string store;
+    static constexpr Pack fields{
+        Field{"name", &StoredBackup::name, "For `hone restore store:NAME`."},
+        Field{"bytes", &StoredBackup::bytes, ""},
+        Field{"created_at", &StoredBackup::created_at, ""},
+        Field{"store", &StoredBackup::store, "Where it is."},
     };
 };
 
@@ -131,6 +146,13 @@ public:
     // A row for each space in the order of their ids, then one for the rest of the data directory.
     virtual Result<std::vector<SpaceStorage>> storage(const access::Caller& caller) = 0;
     virtual Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) = 0;
+    // A backup into the object store; busy while another one is written. And those that are there, newest first.
+    virtual Result<StoredBackup> store_backup(const access::Caller& caller) = 0;
+    virtual Result<std::vector<StoredBackup>> stored_backups(const access::Caller& caller) = 0;
+    // The servers that share the database, what is slow, full, late or misconfigured, and how much fits.
+    virtual Result<std::vector<ServerView>> servers(const access::Caller&) { return std::vector<ServerView>(); }
+    virtual Result<std::vector<FindingView>> diagnosis(const access::Caller&) { return std::vector<FindingView>(); }
+    virtual Result<CapacityView> capacity(const access::Caller&) { return CapacityView(); }
     // Whether a password link can be sent by mail, and sending one in the background.
     virtual bool sends_mail() const { return false; }
     virtual void send_password_reset(const access::PasswordReset&) {}
@@ -205,7 +227,7 @@ template <class T>
 using List = access::Page<T>;
 // {"data": {}}
 struct Nothing {
-    static constexpr std::tuple<> fields{};
+    static constexpr Pack<> fields{};
 };
 // 204
 struct NoContent {};

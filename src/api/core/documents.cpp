@@ -161,8 +161,8 @@ Object failure_schema() {
 
 Object detailed_failure_schema() {
     Object schema = failure_schema();
-    schema["properties"].get_object()["detail"] = Object{{"type", "string"}, {"description", "error.message."}};
-    schema["required"].get_array().push_back("detail");
+    schema["properties"].get_object()["detail"] =
+        Object{{"type", "string"}, {"description", "error.message; absent from an error with other members."}};
     return schema;
 }
 

@@ -24,20 +24,18 @@ void drop_unknown(json::Value& value) {
     } else if constexpr (HasFields<T>) {
         if (!value.is_object()) return;
         json::Object& object = value.get_object();
-        std::apply(
-            [&]<class... Fields>(const Fields&... field) {
-                if constexpr (json::IgnoresUnknown<T>) {
-                    std::vector<std::string> unknown;
-                    for (const auto& entry : object)
-                        if (!((std::string_view(entry.key()) == field.name) || ...)) unknown.emplace_back(entry.key());
-                    for (const std::string& name : unknown) object.erase(name);
-                }
-                const auto inside = [&]<class Owner, class Member>(const Field<Owner, Member>& each) {
-                    if (json::Value* found = object.if_contains(each.name)) drop_unknown<Member>(*found);
-                };
-                (inside(field), ...);
-            },
-            T::fields);
+        T::fields.apply([&]<class... Fields>(const Fields&... field) {
+            if constexpr (json::IgnoresUnknown<T>) {
+                std::vector<std::string> unknown;
+                for (const auto& entry : object)
+                    if (!((std::string_view(entry.key()) == field.name) || ...)) unknown.emplace_back(entry.key());
+                for (const std::string& name : unknown) object.erase(name);
+            }
+            const auto inside = [&]<class Owner, class Member>(const Field<Owner, Member>& each) {
+                if (json::Value* found = object.if_contains(each.name)) drop_unknown<Member>(*found);
+            };
+            (inside(field), ...);
+        });
     }
 }
 

@@ -75,16 +75,13 @@ template <QueryType T>
 Result<T> read_query(const net::QueryPairs& pairs, bool ignores_unknown = false) {
     T made{};
     Result<> outcome;
-    std::apply(
-        [&](const auto&... field) {
-            for (const auto& pair : pairs)
-                if (outcome.ok() && !ignores_unknown && !IgnoresOthers<T> && !((pair.first == field.name) || ...))
-                    outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
-            ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member))
-                           : void()),
-             ...);
-        },
-        T::fields);
+    T::fields.apply([&](const auto&... field) {
+        for (const auto& pair : pairs)
+            if (outcome.ok() && !ignores_unknown && !IgnoresOthers<T> && !((pair.first == field.name) || ...))
+                outcome = invalid("unknown query parameter " + std::string(truncate_utf8(pair.first, 100)));
+        ((outcome.ok() ? void(outcome = detail::read_parameter_into(pairs, field.name, made.*field.member)) : void()),
+         ...);
+    });
     if (!outcome.ok()) return std::move(outcome).error();
     return made;
 }

@@ -85,6 +85,7 @@ void RunFollowers::send(const run::RunId& run, Followers& followers) {
 
 void RunFollowers::watch(const std::stop_token& stop) {
     run::TranscriptChanges news{.seen = 0, .any_run = true, .runs = {}};
+    Duration all_sent = m_clock.steady();
     while (!stop.stop_requested()) {
         {
             const Lock lock(m_mutex);
@@ -94,6 +95,11 @@ void RunFollowers::watch(const std::stop_token& stop) {
             }
             m_new.clear();
         }
+        // Runs of other servers are not announced here: they are read in each interval, however much this server's
+        // write.
+        const Duration now = m_clock.steady();
+        if (now - all_sent >= poll) news.any_run = true;
+        if (news.any_run) all_sent = now;
         for (auto& [run, followers] : m_followers)
             if (news.any_run || news.runs.contains(run)) send(run, followers);
         std::erase_if(m_followers, [](const auto& each) { return each.second.empty(); });

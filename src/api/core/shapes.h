@@ -11,7 +11,7 @@ struct PageQuery {
     static constexpr bool is_query = true;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"limit", &PageQuery::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &PageQuery::cursor, "next_cursor of the previous response."},
     };
@@ -29,7 +29,7 @@ inline Result<access::PageRequest> page_of(const std::optional<int64_t>& limit,
 struct InSpace {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &InSpace::space, "Id or name of the space; the caller's first one if not given."},
     };
 };
@@ -39,7 +39,7 @@ struct ListInSpace {
     std::optional<std::string> space;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListInSpace::space, "Id or name of the space; the caller's first one if not given."},
         Field{"limit", &ListInSpace::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListInSpace::cursor, "next_cursor of the previous response."},
@@ -48,7 +48,7 @@ struct ListInSpace {
 
 struct SetRole {
     access::Role role = access::Role::viewer;
-    static constexpr std::tuple fields{Field{"role", &SetRole::role, ""}};
+    static constexpr Pack fields{Field{"role", &SetRole::role, ""}};
 };
 
 inline std::optional<std::string> or_null(const std::string& text) {

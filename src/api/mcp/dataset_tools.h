@@ -11,7 +11,7 @@ struct ListDatasetsTool {
     std::optional<std::string> space;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListDatasetsTool::space, "Id or name of the space; the caller's first one if not given."},
         Field{"limit", &ListDatasetsTool::limit, "At most 100; 20 if not given."},
         Field{"cursor", &ListDatasetsTool::cursor, "next_cursor of the previous reply."},
@@ -24,7 +24,7 @@ struct ReadExamplesTool {
     std::optional<std::string> space;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset", &ReadExamplesTool::dataset, "Id or name of the dataset."},
         Field{"space", &ReadExamplesTool::space, "Id or name of the space; the caller's first one if not given."},
         Field{"limit", &ReadExamplesTool::limit, "At most 50; 10 if not given."},
@@ -37,7 +37,7 @@ struct ProposeExamplesTool {
     std::string dataset;
     std::optional<std::string> space;
     std::vector<evaluate::NewProposal> examples;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset", &ProposeExamplesTool::dataset, "Id or name of the dataset."},
         Field{"space", &ProposeExamplesTool::space, "Id or name of the space; the caller's first one if not given."},
         Field{"examples", &ProposeExamplesTool::examples, "At most 50. They wait for a person's decision."},
@@ -49,7 +49,7 @@ struct ReportVerdictTool {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &ReportVerdictTool::label, "One of the labels of the instructions, or cannot_judge."},
         Field{"score", &ReportVerdictTool::score, "Where the instructions require a number."},
         Field{"explanation", &ReportVerdictTool::explanation, "Why, in at most three sentences."},
@@ -62,7 +62,7 @@ struct RunEvaluatorTool {
     std::optional<std::string> space;
     std::optional<int64_t> version;
     std::vector<json::Value> documents;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"evaluator", &RunEvaluatorTool::evaluator, "Id or name of an evaluator of code."},
         Field{"space", &RunEvaluatorTool::space, "Id or name of the space; the caller's first one if not given."},
         Field{"version", &RunEvaluatorTool::version, "The newest if not given."},

@@ -13,7 +13,7 @@ struct ListIssuesTool {
     std::optional<std::string> status;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &ListIssuesTool::project, "Id or name of the project; the run's own if not given."},
         Field{"status", &ListIssuesTool::status,
               "Statuses, separated by commas, or all; the unresolved ones if not given."},
@@ -25,7 +25,7 @@ Result<json::Value> list_issues_tool(const Call& call, const ListIssuesTool& arg
 
 struct GetIssueTool {
     std::string issue;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issue", &GetIssueTool::issue, "Id of the issue."},
     };
 };
@@ -39,7 +39,7 @@ struct ReportIssueTool {
     std::optional<std::string> filter;
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &ReportIssueTool::project, "Id or name of the project; the run's own if not given."},
         Field{"title", &ReportIssueTool::title, "One line: the problem and where it happens."},
         Field{"explanation", &ReportIssueTool::explanation, "Observation, and why it matters."},

@@ -15,16 +15,26 @@ namespace hone::api {
 json::Object json_rpc_failure(int code, std::string_view message);
 
 enum class ToolUser {
-    anyone,
-    runs,   // needs a run key: it reads or saves something of a run
-    others, // writes immediately, which workers do not: theirs is reviewed
+    outside,   // an agent or program with an API key
+    worker,    // a run, with its own key: what it saves is reviewed
+    evaluator, // a run that evaluates a document, which is untrusted text
+};
+
+// Who may use a tool: only those that are stated.
+struct ToolUsers {
+    bool outside = false;
+    bool workers = false;
+    bool evaluators = false;
+    constexpr bool has(ToolUser user) const {
+        return user == ToolUser::outside ? outside : user == ToolUser::worker ? workers : evaluators;
+    }
 };
 
 // One tool: its arguments are a declared struct, its work is a plain function.
 struct McpTool {
     std::string_view name;
     std::string_view description;
-    ToolUser user = ToolUser::anyone;
+    ToolUsers users{};
     json::Value (*schema)();
     Result<json::Value> (*call)(const Call&, const json::Value& arguments);
 };

@@ -14,7 +14,7 @@ struct SearchSpans {
     std::optional<Time> before;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &SearchSpans::project, "Id or name; the run's own if not given."},
         Field{"filter", &SearchSpans::filter, "status = error and latency > 2s and output ~ \"text\""},
         Field{"after", &SearchSpans::after, "Started at or after this time (RFC 3339)."},
@@ -30,7 +30,7 @@ struct GetTrace {
     std::string trace_id;
     std::optional<int64_t> max_bytes;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &GetTrace::project, "Id or name; the run's own if not given."},
         Field{"trace_id", &GetTrace::trace_id, "32 hexadecimal digits."},
         Field{"max_bytes", &GetTrace::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
@@ -47,7 +47,7 @@ struct GetSpan {
     std::optional<std::string> path;
     std::optional<int64_t> offset;
     std::optional<int64_t> length;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &GetSpan::project, "Id or name; the run's own if not given."},
         Field{"trace_id", &GetSpan::trace_id, "32 hexadecimal digits."},
         Field{"span_id", &GetSpan::span_id, "16 hexadecimal digits."},
@@ -68,7 +68,7 @@ struct QuerySql {
     std::optional<int64_t> limit;
     std::optional<int64_t> max_bytes;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &QuerySql::project, "Id or name; the run's own if not given."},
         Field{"sql", &QuerySql::sql,
               "One SELECT (ClickHouse's dialect) over the tables spans, evals, traces, chat_sessions, logs and "
@@ -88,7 +88,7 @@ struct AddedEval {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target", &AddedEval::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &AddedEval::target_id, "Span id, trace id, or the chat session's name."},
         Field{"name", &AddedEval::name, "Name of the eval, such as correct."},
@@ -100,7 +100,7 @@ struct AddedEval {
 struct AddEvals {
     std::optional<std::string> project;
     std::vector<AddedEval> evals;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &AddEvals::project, "Id or name of the project."},
         Field{"evals", &AddEvals::evals, "1 to 1000. Each needs a label, a score or an explanation."},
     };

@@ -20,7 +20,7 @@ namespace {
 struct ListProjectsTool {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"limit", &ListProjectsTool::limit, "At most 200; 50 if not given."},
         Field{"cursor", &ListProjectsTool::cursor, "next_cursor of the previous reply."},
     };
@@ -39,7 +39,7 @@ struct DescribeProject {
     std::optional<std::string> project;
     std::optional<Time> after;
     std::optional<Time> before;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &DescribeProject::project, "Id or name; the run's own if not given."},
         Field{"after", &DescribeProject::after, "Only spans that started at or after this time (RFC 3339)."},
         Field{"before", &DescribeProject::before, "Only spans that started before this time."},
@@ -87,7 +87,7 @@ struct GetSeries {
     std::optional<std::string> filter;
     std::optional<Time> after;
     std::optional<Time> before;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &GetSeries::project, "Id or name; the run's own if not given."},
         Field{"metrics", &GetSeries::metrics,
               "count, errors, error_rate, latency_p50, latency_p95, latency_p99, first_token_p50, first_token_p95, "
@@ -115,7 +115,7 @@ struct ListEvals {
     std::optional<std::string> name;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &ListEvals::project, "Id or name; the run's own if not given."},
         Field{"target_id", &ListEvals::target_id, "Only evals of this span."},
         Field{"name", &ListEvals::name, "Only evals with this name."},
@@ -155,7 +155,7 @@ Result<json::Value> list_evals_tool(const Call& call, const ListEvals& arguments
 struct GetChecks {
     std::optional<std::string> check;
     std::optional<int64_t> max_bytes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"check", &GetChecks::check, "Name or id of a check: returns the end of its log."},
         Field{"max_bytes", &GetChecks::max_bytes, "Size of the reply, up to 262144; 32768 if not given."},
     };
@@ -197,7 +197,7 @@ struct SaveInvestigation {
     std::string title;
     std::string markdown;
     std::optional<std::string> summary;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &SaveInvestigation::title, "Short; saving the same title again replaces it."},
         Field{"markdown", &SaveInvestigation::markdown,
               "Overview, evidence (trace ids, filters, charts), root cause, proposed fix. Show a saved file with "
@@ -217,7 +217,7 @@ struct SaveFile {
     std::optional<std::string> text;
     std::optional<std::string> base64;
     std::optional<std::string> summary;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SaveFile::name, "File name without folders; saving it again replaces it."},
         Field{"text", &SaveFile::text, "The content, when it is text."},
         Field{"base64", &SaveFile::base64, "The content in base64, when it is not."},
@@ -251,7 +251,7 @@ struct LabelSpans {
     std::vector<run::ProposedLabel> labels;
     std::optional<std::string> name;
     std::optional<std::string> summary;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"labels", &LabelSpans::labels, "At most 10000. They become evals when they are approved."},
         Field{"name", &LabelSpans::name,
               "Name of this set of labels; saving it again replaces it. `labels` if not given."},
@@ -274,10 +274,16 @@ struct ToolArguments<Result<json::Value> (*)(const Call&, const Arguments&)> {
     using type = Arguments;
 };
 
+constexpr ToolUsers every_user{.outside = true, .workers = true, .evaluators = true}; // for tools that only read
+constexpr ToolUsers not_evaluators{.outside = true, .workers = true};
+constexpr ToolUsers only_outside{.outside = true}; // writes immediately, which workers do not: theirs is reviewed
+constexpr ToolUsers only_workers{.workers = true};
+constexpr ToolUsers only_evaluators{.evaluators = true};
+
 template <auto work>
-McpTool tool(std::string_view name, std::string_view description, ToolUser user = ToolUser::anyone) {
+McpTool tool(ToolUsers users, std::string_view name, std::string_view description) {
     using Arguments = typename ToolArguments<decltype(work)>::type;
-    return {name, description, user, [] { return json::schema<Arguments>(); },
+    return {name, description, users, [] { return json::schema<Arguments>(); },
             [](const Call& call, const json::Value& arguments) -> Result<json::Value> {
                 return work(call, TRY(json::from_value<Arguments>(arguments)));
             }};
@@ -287,36 +293,40 @@ McpTool tool(std::string_view name, std::string_view description, ToolUser user 
 
 std::span<const McpTool> mcp_tools() {
     static const McpTool tools[] = {
-        tool<list_projects_tool>("list_projects", "The projects that can be read."),
-        tool<describe_project_tool>("describe_project", "What is in a project: volume, errors, latency, tokens, cost, "
-                                                        "kinds, names, models, attribute keys, filter fields."),
-        tool<search_spans_tool>("search_spans", "Spans that match a filter, newest first, without their texts."),
-        tool<get_trace_tool>("get_trace", "All spans of a trace as a tree, without their texts."),
-        tool<get_span_tool>("get_span", "Everything about one span: input, output, messages, attributes. Long texts "
-                                        "can be read in parts with path and offset."),
-        tool<query_sql_tool>("query_sql", "Read-only SQL over the spans and evals of a project."),
-        tool<get_series_tool>("get_series", "Numbers over time: volume, errors, latency, tokens, cost; grouped."),
-        tool<list_evals_tool>("list_evals", "Labels and scores that people, models and code gave."),
-        tool<add_evals_tool>("add_evals", "Label or score spans, traces or chat sessions.", ToolUser::others),
-        tool<list_issues_tool>("list_issues", "Recurring problems of a project, highest ranked first."),
-        tool<get_issue_tool>("get_issue", "Everything about one issue: numbers, filter, example traces."),
-        tool<report_issue_tool>("report_issue",
+        tool<list_projects_tool>(every_user, "list_projects", "The projects that can be read."),
+        tool<describe_project_tool>(every_user, "describe_project",
+                                    "What is in a project: volume, errors, latency, tokens, cost, "
+                                    "kinds, names, models, attribute keys, filter fields."),
+        tool<search_spans_tool>(every_user, "search_spans",
+                                "Spans that match a filter, newest first, without their texts."),
+        tool<get_trace_tool>(every_user, "get_trace", "All spans of a trace as a tree, without their texts."),
+        tool<get_span_tool>(every_user, "get_span",
+                            "Everything about one span: input, output, messages, attributes. Long texts "
+                            "can be read in parts with path and offset."),
+        tool<query_sql_tool>(every_user, "query_sql", "Read-only SQL over the spans and evals of a project."),
+        tool<get_series_tool>(every_user, "get_series",
+                              "Numbers over time: volume, errors, latency, tokens, cost; grouped."),
+        tool<list_evals_tool>(every_user, "list_evals", "Labels and scores that people, models and code gave."),
+        tool<add_evals_tool>(only_outside, "add_evals", "Label or score spans, traces or chat sessions."),
+        tool<list_issues_tool>(every_user, "list_issues", "Recurring problems of a project, highest ranked first."),
+        tool<get_issue_tool>(every_user, "get_issue", "Everything about one issue: numbers, filter, example traces."),
+        tool<report_issue_tool>(not_evaluators, "report_issue",
                                 "Report a recurring problem; reporting it again adds to the same issue."),
-        tool<list_datasets_tool>("list_datasets", "Datasets of the space, newest first."),
-        tool<read_examples_tool>("read_examples", "Examples of a dataset, oldest first, with a cursor."),
-        tool<propose_examples_tool>("propose_examples",
+        tool<list_datasets_tool>(every_user, "list_datasets", "Datasets of the space, newest first."),
+        tool<read_examples_tool>(every_user, "read_examples", "Examples of a dataset, oldest first, with a cursor."),
+        tool<propose_examples_tool>(not_evaluators, "propose_examples",
                                     "Propose examples for a dataset; a person accepts or rejects them."),
-        tool<run_evaluator_tool>("run_evaluator", "Run an evaluator of code on a few documents; stores nothing."),
-        tool<get_checks_tool>("get_checks",
-                              "Checks of the forge on the run's pull requests; with a check, the end of its log.",
-                              ToolUser::runs),
-        tool<report_verdict_tool>(
-            "report_verdict", "Report the verdict about the document that this run evaluates; once.", ToolUser::runs),
-        tool<save_findings_tool>("save_findings", "Save what a reading of sampled traces found, for Signal.",
-                                 ToolUser::runs),
-        tool<save_investigation_tool>("save_investigation", "Save an investigation for review.", ToolUser::runs),
-        tool<label_spans_tool>("label_spans", "Propose labels for spans, traces or chat sessions.", ToolUser::runs),
-        tool<save_file_tool>("save_file", "Save a file for review: a chart, a table, a script.", ToolUser::runs),
+        tool<run_evaluator_tool>(not_evaluators, "run_evaluator",
+                                 "Run an evaluator of code on a few documents; stores nothing."),
+        tool<get_checks_tool>(only_workers, "get_checks",
+                              "Checks of the forge on the run's pull requests; with a check, the end of its log."),
+        tool<report_verdict_tool>(only_evaluators, "report_verdict",
+                                  "Report the verdict about the document that this run evaluates; once."),
+        tool<save_findings_tool>(only_workers, "save_findings",
+                                 "Save what a reading of sampled traces found, for Signal."),
+        tool<save_investigation_tool>(only_workers, "save_investigation", "Save an investigation for review."),
+        tool<label_spans_tool>(only_workers, "label_spans", "Propose labels for spans, traces or chat sessions."),
+        tool<save_file_tool>(only_workers, "save_file", "Save a file for review: a chart, a table, a script."),
     };
     return tools;
 }

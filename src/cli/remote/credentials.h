@@ -17,7 +17,7 @@ struct StoredLogin {
     std::string key_id;
     std::string email;
     std::optional<std::string> ca_file;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"api_key", &StoredLogin::api_key, ""},
         Field{"key_id", &StoredLogin::key_id, "To revoke it by."},
         Field{"email", &StoredLogin::email, ""},
@@ -28,7 +28,7 @@ struct StoredLogin {
 struct Credentials {
     std::optional<std::string> default_url;
     std::map<std::string, StoredLogin> servers; // by URL
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"default_url", &Credentials::default_url, "Used when no URL is given: the last login."},
         Field{"servers", &Credentials::servers, ""},
     };

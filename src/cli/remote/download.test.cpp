@@ -62,6 +62,25 @@ TEST_CASE("a backup is streamed to its file, which only its owner can read") {
     CHECK(client.run({"backup", "-"}).out.size() == 40 * (64 << 10));
 }
 
+TEST_CASE("a backup to the object store is written by the server, and listed") {
+    ScriptedServer server;
+    const std::string one =
+        R"({"name":"hone-1.tar.zst","bytes":4096,"created_at":"2026-11-17T12:00:00Z","store":"s3://b/"})";
+    server.on("POST /v1/backups", 200, R"({"data":)" + one + "}");
+    server.on("GET /v1/backups", 200, R"({"data":[)" + one + "]}");
+    Client client;
+    client.log_in_to(server);
+    const Outcome made = client.run({"backup", "store:"});
+    CHECK(made.exit == 0);
+    CHECK(made.out == "Backup hone-1.tar.zst written to s3://b/. Restore it with: hone restore store:hone-1.tar.zst\n");
+    CHECK(client.run({"backup", "store:", "--json"}).json().at("bytes") == 4096);
+    CHECK(client.run({"backups"}).out.find("hone-1.tar.zst") != std::string::npos);
+    server.on("POST /v1/backups", 503, R"({"error":{"code":"unavailable","message":"the object store is away"}})");
+    const Outcome failed = client.run({"backup", "store:"});
+    CHECK(failed.exit != 0);
+    CHECK(failed.err.starts_with("error: the object store is away\n"));
+}
+
 TEST_CASE("a backup that is interrupted leaves the older file unchanged and no other file") {
     ScriptedServer server;
     Client client;

@@ -88,7 +88,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.global_options = make_global_options();
     tree.groups = {
         {"project", "Observed applications: their traces, evals and settings."},
-        {"doctor", "Find what arrives but is not understood."},
+        {"doctor", "Find what arrives but is not understood, and what is wrong with the server."},
         {"import", "Import traces from other products."},
         {"session", "Start, follow and stop sessions."},
         {"preset", "Saved settings of runs: harness, model, skills, sandbox, budget."},
@@ -119,19 +119,20 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"broker", "Explain which requests a run can send."},
         {"budget", "Daily budget of the model calls of a space."},
         {"audit", "The tamper-evident record of every change."},
+        {"server", "The servers that share the database, and the coding agents on them."},
         {"storage", "What is on the server's disk, and what it removes by itself."},
     };
     for (auto* family :
-         {login_commands,        project_commands,  span_commands,     trace_commands,       series_commands,
-          compare_commands,      sql_commands,      tail_commands,     session_commands,     session_record_commands,
-          session_file_commands, preset_commands,   artifact_commands, automation_commands,  monitor_commands,
-          notice_commands,       signal_commands,   dataset_commands,  experiment_commands,  review_commands,
-          repo_commands,         annotate_commands, transfer_commands, import_commands,      doctor_commands,
-          log_commands,          space_commands,    member_commands,   user_commands,        provider_commands,
-          key_commands,          skill_commands,    broker_commands,   usage_commands,       audit_commands,
-          backup_commands,       storage_commands,  version_commands,  completion_commands,  help_commands,
-          prompt_commands,       proposal_commands, queue_commands,    calibration_commands, eval_task_commands,
-          role_commands})
+         {login_commands,        project_commands,    span_commands,     trace_commands,       series_commands,
+          compare_commands,      sql_commands,        tail_commands,     session_commands,     session_record_commands,
+          session_file_commands, preset_commands,     artifact_commands, automation_commands,  monitor_commands,
+          notice_commands,       signal_commands,     dataset_commands,  experiment_commands,  review_commands,
+          repo_commands,         annotate_commands,   transfer_commands, import_commands,      doctor_commands,
+          log_commands,          space_commands,      member_commands,   user_commands,        provider_commands,
+          key_commands,          skill_commands,      broker_commands,   usage_commands,       audit_commands,
+          backup_commands,       storage_commands,    version_commands,  completion_commands,  help_commands,
+          prompt_commands,       proposal_commands,   queue_commands,    calibration_commands, eval_task_commands,
+          role_commands,         operations_commands, install_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

@@ -44,6 +44,11 @@ Result<std::string> moment(const Context& context, std::string_view option) {
     return to_text(time.value());
 }
 
+Option provider_option(std::string_view doc) {
+    return {
+        .name = "--provider", .value = "PROVIDER", .doc = doc, .choices = {"local", "kubernetes", "claude-managed"}};
+}
+
 Option project_option() {
     return {.name = "--project",
             .value = "PROJECT",

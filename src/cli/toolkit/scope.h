@@ -28,6 +28,9 @@ Result<std::string> span_path(const Context& context, const std::vector<std::str
 // space, filter, after and before.
 Result<Query> span_query(const Context& context);
 
+// --provider, with its choices.
+Option provider_option(std::string_view doc);
+
 // For routes that take ids only: what looks like one ("mon_…") as it is, else the one of the space with this name.
 Result<std::string> id_by_name(const Context& context, const std::string& route, const std::string& prefix,
                                const std::string& what, const std::string& given);

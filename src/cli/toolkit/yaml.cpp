@@ -6,145 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <yaml.h>
 
 namespace hone::cli {
 
 namespace {
-
-// --- reading -------------------------------------------------------------------------------------------------------
-
-std::string lower(std::string_view text) {
-    std::string made(text);
-    for (char& c : made)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return made;
-}
-
-// true, True and TRUE, but not tRUE.
-bool is_word(std::string_view text, std::string_view word) {
-    if (lower(text) != word) return false;
-    const bool rest_is_lower = text.substr(1) == word.substr(1);
-    return rest_is_lower || std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-struct Event {
-    yaml_event_t event{};
-    Event() = default;
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    ~Event() { yaml_event_delete(&event); }
-};
-
-class Reader {
-public:
-    explicit Reader(std::string_view text) {
-        if (yaml_parser_initialize(&m_parser) == 0) return;
-        m_ready = true;
-        yaml_parser_set_encoding(&m_parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&m_parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-    }
-    ~Reader() { yaml_parser_delete(&m_parser); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-
-    Result<json::Value> document() {
-        if (!m_ready) return internal("out of memory in the YAML parser");
-        Event start, opening, first, closing, last;
-        TRY(next(start));
-        TRY(next(opening));
-        if (opening.event.type != YAML_DOCUMENT_START_EVENT) return invalid("the file is empty");
-        TRY(next(first));
-        json::Value value = TRY(node(first.event, 1));
-        TRY(next(closing));
-        TRY(next(last));
-        if (last.event.type != YAML_STREAM_END_EVENT)
-            return wrong(last.event, "the file contains more than one document");
-        return value;
-    }
-
-private:
-    static Error wrong(const yaml_event_t& event, std::string_view why) {
-        return invalid(fmt::format("line {}: {}", event.start_mark.line + 1, why));
-    }
-
-    Result<> next(Event& event) {
-        if (yaml_parser_parse(&m_parser, &event.event) != 0) return {};
-        const char* problem = m_parser.problem != nullptr ? m_parser.problem : "invalid YAML";
-        const size_t line =
-            std::max(m_parser.problem_mark.line, m_parser.context != nullptr ? m_parser.context_mark.line : 0);
-        return invalid(fmt::format("line {}: {}", line + 1, problem));
-    }
-
-    Result<json::Value> node(const yaml_event_t& event, size_t depth) {
-        if (depth > json::max_depth) return wrong(event, fmt::format("nested deeper than {} levels", json::max_depth));
-        switch (event.type) {
-        case YAML_SCALAR_EVENT:
-            return scalar(event);
-        case YAML_SEQUENCE_START_EVENT:
-            TRY(refuse_marks(event, event.data.sequence_start.anchor, event.data.sequence_start.tag));
-            return list(depth);
-        case YAML_MAPPING_START_EVENT:
-            TRY(refuse_marks(event, event.data.mapping_start.anchor, event.data.mapping_start.tag));
-            return object(depth);
-        case YAML_ALIAS_EVENT:
-            return wrong(event, "aliases (*name) are not supported: write the value");
-        default:
-            return wrong(event, "a value is missing");
-        }
-    }
-
-    // An anchor without an alias does nothing; a tag would change what a value means.
-    static Result<> refuse_marks(const yaml_event_t& event, const yaml_char_t* anchor, const yaml_char_t* tag) {
-        if (anchor != nullptr) return wrong(event, "anchors (&name) are not supported: write the value");
-        if (tag != nullptr) return wrong(event, "tags (!name) are not supported");
-        return {};
-    }
-
-    static Result<json::Value> scalar(const yaml_event_t& event) {
-        const auto& found = event.data.scalar;
-        TRY(refuse_marks(event, found.anchor, found.tag));
-        const std::string_view text(reinterpret_cast<const char*>(found.value), found.length);
-        if (found.style != YAML_PLAIN_SCALAR_STYLE) return json::Value(text);
-        if (text.empty() || text == "~" || is_word(text, "null")) return json::Value(nullptr);
-        if (is_word(text, "true")) return json::Value(true);
-        if (is_word(text, "false")) return json::Value(false);
-        if (text.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return json::Value(text);
-        auto number = json::parse(text);
-        return number.ok() && number.value().is_number() ? std::move(number).value() : json::Value(text);
-    }
-
-    Result<json::Value> list(size_t depth) {
-        json::Array array;
-        for (;;) {
-            Event event;
-            TRY(next(event));
-            if (event.event.type == YAML_SEQUENCE_END_EVENT) return json::Value(std::move(array));
-            array.push_back(TRY(node(event.event, depth + 1)));
-        }
-    }
-
-    Result<json::Value> object(size_t depth) {
-        json::Object object;
-        for (;;) {
-            Event key, value;
-            TRY(next(key));
-            if (key.event.type == YAML_MAPPING_END_EVENT) return json::Value(std::move(object));
-            if (key.event.type != YAML_SCALAR_EVENT) return wrong(key.event, "a key must be a string");
-            const auto& found = key.event.data.scalar;
-            TRY(refuse_marks(key.event, found.anchor, found.tag));
-            const std::string name(reinterpret_cast<const char*>(found.value), found.length);
-            if (object.contains(name)) return wrong(key.event, "the key \"" + safe_line(name) + "\" appears twice");
-            TRY(next(value));
-            object[name] = TRY(node(value.event, depth + 1));
-        }
-    }
-
-    yaml_parser_t m_parser{};
-    bool m_ready = false;
-};
-
-// --- writing -------------------------------------------------------------------------------------------------------
 
 // Stands without quotes: starts with a letter, holds nothing that means something, and is no word that YAML 1.1 knows.
 bool is_plain(std::string_view text) {
@@ -156,7 +21,7 @@ bool is_plain(std::string_view text) {
     };
     if (text.empty() || text.size() > 200 || !letter(text.front()) || text.back() == ' ') return false;
     if (!std::all_of(text.begin(), text.end(), fine)) return false;
-    return std::find(std::begin(known), std::end(known), lower(text)) == std::end(known);
+    return std::find(std::begin(known), std::end(known), lowercase_ascii(text)) == std::end(known);
 }
 
 // What YAML wants escaped where JSON does not: DEL, separators that break lines there, a byte order mark, which readers
@@ -252,11 +117,6 @@ void print_value(const json::Value& value, std::string& out, size_t indent) {
 }
 
 } // namespace
-
-Result<json::Value> parse_yaml(std::string_view text) {
-    if (!is_valid_utf8(text)) return invalid("the file is not valid UTF-8");
-    return Reader(text).document();
-}
 
 std::string print_yaml(const json::Value& value) {
     std::string out;

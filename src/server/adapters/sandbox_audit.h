@@ -1,5 +1,6 @@
 // Copies the events that shims and the spawner recorded about sandboxes into the installation's hash-chained audit log:
-// every start, command, end and clean-up, also of the time when no server ran. One thread; step() is what tests call.
+// every start, command, end and clean-up, also of the time when no server ran; each once, also when the server is
+// killed. One thread; step() is what tests call.
 #pragma once
 
 #include "access/audit/audit.h"
@@ -23,7 +24,10 @@ public:
 private:
     Result<> record(const sandbox::SandboxEvent& event, int64_t next) override;
 
+    Result<bool> is_recorded(const access::AuditRecord& entry) const;
+
     const access::AuditLog& m_log;
+    bool m_maybe_recorded = true; // the next event can have an entry of a server that was killed
     sandbox::EventTail m_tail;
     Duty m_duty; // the last member: its thread ends before what it uses is destroyed
 };

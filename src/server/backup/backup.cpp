@@ -32,14 +32,14 @@ struct BackupFile {
     std::string name;
     int64_t bytes = 0;
     std::string blake2b;
-    static constexpr std::tuple fields{Field{"name", &BackupFile::name, ""}, Field{"bytes", &BackupFile::bytes, ""},
-                                       Field{"blake2b", &BackupFile::blake2b, ""}};
+    static constexpr Pack fields{Field{"name", &BackupFile::name, ""}, Field{"bytes", &BackupFile::bytes, ""},
+                                 Field{"blake2b", &BackupFile::blake2b, ""}};
 };
 
 struct FileHash {
     std::string name;
     std::string blake2b;
-    static constexpr std::tuple fields{Field{"name", &FileHash::name, ""}, Field{"blake2b", &FileHash::blake2b, ""}};
+    static constexpr Pack fields{Field{"name", &FileHash::name, ""}, Field{"blake2b", &FileHash::blake2b, ""}};
 };
 
 struct Manifest {
@@ -48,7 +48,7 @@ struct Manifest {
     int64_t schema_version = 0;
     Time created_at{};
     std::vector<BackupFile> files;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"format", &Manifest::format, ""},
         Field{"hone_version", &Manifest::hone_version, ""},
         Field{"schema_version", &Manifest::schema_version, ""},

@@ -5,11 +5,14 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "crypto/crypto.h"
 #include "net/client/client.h"
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
+#include "server/adapters/cluster.h"
 #include "server/beside_program.h"
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
+#include "server/object_storage.h"
 #include "skill/skills.h"
 #include "sql/directory_lock.h"
 #include "sql/sql.h"
@@ -35,7 +38,7 @@ struct CheckLine {
     std::string state; // ok, warning, missing
     std::string detail;
     std::string advice;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CheckLine::name, ""},
         Field{"state", &CheckLine::state, ""},
         Field{"detail", &CheckLine::detail, ""},
@@ -222,6 +225,19 @@ CheckLine check_models(const config::Config& config) {
             "coding agents need one: hone skill create claude --type model --var PROTOCOL=anthropic --secret API_KEY"};
 }
 
+CheckLine check_object_store(const config::Config& config) {
+    if (config.object_store == "file" && !file_exists(config.data_dir))
+        return {"object store", "ok", "files in the data directory", ""};
+    const SystemClock clock;
+    const auto usable = probe_object_store(config, clock);
+    if (!usable.ok())
+        return {"object store", "missing", usable.error().message, "docs/object-store.md explains object_store"};
+    const bool is_clear = usable.value().find(" at http://") != std::string::npos &&
+                          usable.value().find(" at http://127.") == std::string::npos;
+    return {"object store", is_clear ? "warning" : "ok", usable.value(),
+            is_clear ? "artifacts and backups travel in clear: use an https:// endpoint" : ""};
+}
+
 CheckLine check_tls(const config::Config& config) {
     const auto port = config.listen.rfind(':');
     const std::string host = config.listen.substr(0, port);
@@ -257,10 +273,12 @@ int check_main(int argc, char** argv) {
                       : Result<config::Loaded>(flags.error());
     if (!loaded.ok()) return report_failure(invalid(loaded.error().message), json_wanted);
     const config::Config& config = loaded.value().config;
+    crypto::start();
     std::vector<CheckLine> lines{check_kernel(),
                                  check_data_dir(config.data_dir),
                                  check_disk(config.data_dir),
                                  check_database(config),
+                                 check_object_store(config),
                                  check_engine(config),
                                  check_worker_files(),
                                  check_harnesses(config.data_dir),
@@ -276,6 +294,8 @@ int check_main(int argc, char** argv) {
     for (auto& line : sandbox::check("", config.data_dir))
         lines.push_back({"sandbox: " + line.name, line.state == sandbox::CheckLine::ok ? "ok" : "warning", line.detail,
                          line.advice});
+    for (auto& finding : check_cluster(config, SystemClock()))
+        lines.push_back({finding.name, finding.is_ok ? "ok" : "missing", finding.detail, finding.advice});
     bool missing = false;
     for (const auto& line : lines) missing = missing || line.state == "missing";
     if (json_wanted) {

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "config/config.h"
 #include "harness/catalog.h"
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
 #include "sandbox/local/local_provider.h"
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
@@ -81,7 +81,8 @@ Result<> list(const run::HarnessStore& store, bool as_json) {
         std::printf("%s\n", json::write(installed).c_str());
         return {};
     }
-    if (installed.empty()) std::printf("No harness is installed. Try: hone harness install claude-code\n");
+    if (installed.empty())
+        std::printf("No harness is installed. Try: hone harness install claude-code --data-dir DIR\n");
     for (const run::InstalledHarness& one : installed)
         std::printf("%-12s %-14s %6lld MiB  %s\n", one.name.c_str(), one.version.c_str(),
                     static_cast<long long>(one.bytes >> 20), to_text(one.installed_at).substr(0, 10).c_str());
@@ -100,7 +101,7 @@ struct Upgrade {
     std::string installed;
     std::string newest;
     bool upgraded = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &Upgrade::name, "Harness."},
         Field{"installed", &Upgrade::installed, "Version that runs used before."},
         Field{"newest", &Upgrade::newest, "Newest version in the registry."},
@@ -125,7 +126,7 @@ Result<> upgrade(const run::HarnessStore& store, const std::string& data_directo
         if (!has_it && !wanted.check) {
             const auto provider =
                 TRY(sandbox::open_local_provider({data_directory, {}, sandbox::SpawnerKind::executed, 0}));
-            TRY(store.install(*provider, one.name, one.newest, "", clock, note));
+            TRY(store.install(*provider, one.name, one.newest, "", clock, {note}));
             one.upgraded = true;
         }
         done.push_back(std::move(one));
@@ -157,7 +158,7 @@ Result<> carry_out(Wanted wanted) {
     if (wanted.verb != "install" || wanted.name.empty())
         return invalid("a command is missing: install, upgrade, list or rm (--help explains)");
     const auto provider = TRY(sandbox::open_local_provider({data_directory, {}, sandbox::SpawnerKind::executed, 0}));
-    const auto made = TRY(store.install(*provider, wanted.name, wanted.version, wanted.source, clock, note));
+    const auto made = TRY(store.install(*provider, wanted.name, wanted.version, wanted.source, clock, {note}));
     if (wanted.as_json) std::printf("%s\n", json::write(made).c_str());
     return {};
 }

@@ -4,6 +4,8 @@
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
 #include "server/demo/demo.h"
+#include "server/demo/demo_model.h"
+#include "server/demo/demo_progress.h"
 #include "server/server.h"
 
 #include <algorithm>
@@ -83,7 +85,18 @@ int run_server(int argc, char** argv, bool demo) {
     std::signal(SIGPIPE, SIG_IGN);
 
     const SystemClock clock;
-    auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"));
+    std::unique_ptr<DemoModel> model; // outlives the server, whose judge calls it
+    // After the server has dropped its privileges, which threads do not share, and before a task of an earlier demo
+    // continues.
+    const auto start_model = [&] {
+        auto started = DemoModel::start(demo_model_port(data_dir));
+        if (started.ok())
+            model = std::move(started).value();
+        else
+            log(Level::warning, "the demo has no scripted model", {{"why", started.error().message}});
+    };
+    auto server = Server::start(std::move(loaded).value(), clock, environment("HONE_ADMIN_PASSWORD"),
+                                demo ? std::function<void()>(start_model) : nullptr);
     if (!server.ok()) return report_failure(server.error(), false);
     greet(*server.value());
     notify_service_manager("READY=1");
@@ -92,8 +105,9 @@ int run_server(int argc, char** argv, bool demo) {
             std::printf("%s\n", line.c_str());
             std::fflush(stdout);
         };
-        if (const auto opened = Demo(server.value()->demo_parts(), print).open(); !opened.ok())
-            return report_failure(opened.error(), false);
+        DemoParts parts = server.value()->demo_parts();
+        if (model) parts.model_port = model->port();
+        if (const auto opened = Demo(parts, print).open(); !opened.ok()) return report_failure(opened.error(), false);
         std::printf("The demo is ready: %s   (Ctrl-C ends the demo; its data stay in %s)\n",
                     server.value()->url().c_str(), data_dir.c_str());
         std::fflush(stdout);
@@ -135,8 +149,9 @@ int demo_main(int argc, char** argv) {
     if (wants_help(argc, argv)) {
         std::printf(
             "Usage: hone demo [options of hone serve]\n\nRuns the server with a generated project that has known "
-            "faults, and an analyst that\ninvestigates them in a sandbox. Needs no key and no network. --data-dir "
-            "is ./hone-demo if not given.\nWith ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL) set and Claude Code "
+            "faults, and an analyst that\ninvestigates them in a sandbox. Needs no key and no network: its LLM judge "
+            "calls a scripted model that\nthe demo serves on 127.0.0.1. --data-dir is ./hone-demo if not given.\nWith "
+            "ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL) set and Claude Code "
             "installed "
             "(hone harness install\nclaude-code --data-dir DIR) that is the analyst.\n");
         return 0;

@@ -2,7 +2,8 @@
 
 #include "base/path.h"
 #include "demo/demo_traces.h"
-#include "run/harness_store.h"
+#include "run/harnesses/harness_store.h"
+#include "server/demo/demo_progress.h"
 #include "server/demo/demo_repository.h"
 
 #include <algorithm>
@@ -26,46 +27,74 @@ Result<> Demo::open() {
     const auto found = m_parts.access.spaces.find(caller, "default");
     if (!found.ok()) return conflict("the demo needs the space default; use a new --data-dir");
     const access::SpaceId space = found.value().id;
-    run::Runs& runs = m_parts.runs;
-    if (!TRY(runs.list(caller, space, {}, {.limit = 1, .cursor = {}})).data.empty()) {
+    const auto before = TRY(read_demo_progress(m_parts.data_dir));
+    const bool has_runs = !TRY(m_parts.runs.list(caller, space, {}, {.limit = 1, .cursor = {}})).data.empty();
+    if (before ? before->state == DemoState::done : has_runs) {
+        TRY(evaluation().connect_model(space));
+        if (before && m_parts.model_port != 0) {
+            DemoProgress known = *before;
+            known.model_port = m_parts.model_port;
+            TRY(write_demo_progress(m_parts.data_dir, known));
+        }
         m_print("The demo is loaded already.");
         return {};
     }
-    const std::string project = TRY(load_traces(space));
+    if (before) m_print("The demo was interrupted and continues.");
+    DemoProgress progress = before.value_or(DemoProgress{DemoState::begun, m_parts.clock.now(), {}});
+    if (m_parts.model_port != 0) progress.model_port = m_parts.model_port;
+    const std::string project = TRY(load_traces(space, progress));
     if (m_parts.git == nullptr) return unavailable("no sandbox can be created here: " + m_parts.no_sandboxes);
+    TRY(run_workers(space, project));
+    progress.state = DemoState::done;
+    return write_demo_progress(m_parts.data_dir, progress);
+}
+
+DemoEvaluation Demo::evaluation() const {
+    return DemoEvaluation({m_parts.clock, m_parts.access, m_parts.spans, m_parts.evaluate, m_parts.signal,
+                           m_parts.replays, m_parts.artifacts, m_parts.skills, m_parts.url, m_parts.model_port},
+                          m_print);
+}
+
+// Each part creates what is missing: the demo may have been killed in the middle of any of them.
+Result<> Demo::run_workers(const access::SpaceId& space, const std::string& project) {
     // Signal scans by itself from now on; it finds the planted faults and starts one worker to investigate.
     signal::ConfigureSignal on;
     on.enabled = true;
     on.consent = true;
-    TRY(m_parts.signal.configure(caller, space, project, on));
-    DemoEvaluation evaluation({m_parts.clock, m_parts.access, m_parts.spans, m_parts.evaluate, m_parts.signal,
-                               m_parts.replays, m_parts.artifacts, m_parts.url},
-                              m_print);
-    TRY(evaluation.make_evaluators(space));
+    TRY(m_parts.signal.configure(access::Caller::system(), space, project, on));
+    DemoEvaluation measuring = evaluation();
+    TRY(measuring.make_evaluators(space));
     const run::RunId run = TRY(start_run(space));
-    const auto fix =
-        propose_demo_fix(*m_parts.git, runs, m_parts.clock, space, std::string(demo::project_name), m_parts.data_dir);
+    const auto fix = propose_demo_fix(*m_parts.git, m_parts.runs, m_parts.clock, space, std::string(demo::project_name),
+                                      m_parts.data_dir);
     m_print(fix.ok() ? fmt::format("A worker proposes a fix; review its branch at {}/inbox", m_parts.url)
                      : "No fix is proposed: " + fix.error().message);
     TRY(print_run(run));
     TRY(make_automations(space));
     TRY(print_issues(space, project));
-    TRY(evaluation.label(space, project));
-    if (!fix.ok()) return {};
-    const auto replayed = evaluation.replay(space, project);
-    if (!replayed.ok()) m_print("The fix is not replayed: " + replayed.error().message);
-    return {};
+    TRY(measuring.label(space, project));
+    TRY(measuring.watch(space, project));
+    if (fix.ok()) {
+        const auto replayed = measuring.replay(space, project);
+        if (!replayed.ok()) m_print("The fix is not replayed: " + replayed.error().message);
+    }
+    return measuring.print_agreement(space);
 }
 
 // The id of the project, once queries return all of its spans: the analyst needs them, too.
-Result<std::string> Demo::load_traces(const access::SpaceId& space) {
-    const Time now = m_parts.clock.now();
+Result<std::string> Demo::load_traces(const access::SpaceId& space, DemoProgress& progress) {
+    TRY(write_demo_progress(m_parts.data_dir, progress));
     int64_t spans = 0;
     for (size_t at = 0; at < demo::trace_count; at += traces_at_once) {
-        otlp::Batch batch = demo::make_traces(now, at, at + traces_at_once);
-        spans += TRY(m_parts.telemetry.ingester().take(batch, space.text(), demo::project_name)).accepted;
+        otlp::Batch batch = demo::make_traces(progress.began, at, at + traces_at_once);
+        spans += static_cast<int64_t>(batch.spans.size());
+        if (progress.state == DemoState::begun)
+            TRY(m_parts.telemetry.ingester().take(batch, space.text(), demo::project_name));
     }
-    m_print(fmt::format("Loaded {} spans of three days into the project {}.", spans, demo::project_name));
+    if (progress.state == DemoState::begun)
+        m_print(fmt::format("Loaded {} spans of three days into the project {}.", spans, demo::project_name));
+    progress.state = DemoState::loaded;
+    TRY(write_demo_progress(m_parts.data_dir, progress));
     const auto project = TRY(m_parts.access.projects.find(access::Caller::system(), space, demo::project_name));
     telemetry::Series series;
     series.scope.project = project.id.text();
@@ -92,6 +121,7 @@ Result<run::RunId> Demo::start_run(const access::SpaceId& space) {
     start.project = std::string(demo::project_name);
     start.prompt = std::string(prompt);
     start.title = "What goes wrong most?";
+    if (const auto started = TRY(find_demo_run(runs, space, *start.title))) return started->id;
     start.settings = choose_worker(space);
     auto started = runs.start(caller, space, start);
     if (!started.ok() && start.settings->harness != "playbook") {
@@ -122,7 +152,8 @@ run::Settings Demo::choose_worker(const access::SpaceId& space) {
     }
     skill::Secrets secrets;
     if (key != nullptr && *key != 0) secrets.emplace("API_KEY", crypto::SecretBytes(std::string_view(key)));
-    const auto made = m_parts.skills.create(access::Caller::system(), space, wanted, secrets);
+    auto made = m_parts.skills.find(access::Caller::system(), space, wanted.name);
+    if (!made.ok()) made = m_parts.skills.create(access::Caller::system(), space, wanted, secrets);
     if (!made.ok()) {
         m_print("The model of the environment cannot be used: " + made.error().message);
         return worker;
@@ -190,7 +221,8 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     const access::Caller caller = access::Caller::system();
     run::Settings worker;
     worker.harness = "playbook";
-    TRY(m_parts.presets.create(caller, space, "analyst", "Reads the project's traces; needs no model.", worker));
+    TRY(is_new(
+        m_parts.presets.create(caller, space, "analyst", "Reads the project's traces; needs no model.", worker)));
     automation::Automations& automations = m_parts.automations;
     automation::NewAutomation morning;
     morning.name = "morning-report";
@@ -200,8 +232,8 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     morning.prompt = std::string(prompt);
     morning.trigger.schedule = "0 6 * * mon-fri";
     morning.trigger.time_zone = "Europe/Berlin";
-    const auto made = TRY(automations.create(caller, space, morning));
-    TRY(automations.run_now(caller, made));
+    const auto made = automations.create(caller, space, morning);
+    if (TRY(is_new(made))) TRY(automations.run_now(caller, made.value()));
     automation::NewAutomation failing = morning;
     failing.name = "failing-tools";
     failing.description = std::string("Investigates when tools fail too often.");
@@ -215,7 +247,7 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     failing.trigger.window_seconds = 86'400;
     failing.trigger.every_seconds = 60;
     failing.cool_off_seconds = int64_t{6} * 3600;
-    TRY(automations.create(caller, space, failing));
+    TRY(is_new(automations.create(caller, space, failing)));
     monitor::NewMonitor slow;
     slow.project = std::string(demo::project_name);
     slow.name = "slow responses";
@@ -224,7 +256,7 @@ Result<> Demo::make_automations(const access::SpaceId& space) {
     slow.settings.filter = std::string("kind = agent");
     slow.settings.condition.type = monitor::ConditionType::change;
     slow.settings.condition.threshold = 1.5;
-    TRY(m_parts.monitors.create(caller, space, slow));
+    TRY(is_new(m_parts.monitors.create(caller, space, slow)));
     m_print(fmt::format("Two automations and a monitor were created: {}/s/default/automations", m_parts.url));
     return {};
 }

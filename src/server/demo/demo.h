@@ -1,5 +1,5 @@
 // `hone demo`: loads a project with known faults, switches Signal on and lets a playbook investigate, once per data
-// directory. Needs no key and no network. On the main thread.
+// directory; a demo that was killed continues with the next start. Needs no key and no network. On the main thread.
 #pragma once
 
 #include "access/access.h"
@@ -16,6 +16,8 @@
 #include <functional>
 
 namespace hone::server {
+
+struct DemoProgress;
 
 struct DemoParts {
     sql::Database& database;
@@ -36,6 +38,7 @@ struct DemoParts {
     std::string no_sandboxes = {};
     std::string url = {}; // of this server
     std::string data_dir = {};
+    uint16_t model_port = 0; // of the scripted model; 0: there is none
 };
 
 class Demo {
@@ -49,13 +52,15 @@ public:
     Result<> open();
 
 private:
-    Result<std::string> load_traces(const access::SpaceId& space);
+    Result<std::string> load_traces(const access::SpaceId& space, DemoProgress& progress);
+    Result<> run_workers(const access::SpaceId& space, const std::string& project);
     Result<run::RunId> start_run(const access::SpaceId& space);
     // A playbook; with the key of a model in the environment, Claude Code. The key goes into a skill and no further.
     run::Settings choose_worker(const access::SpaceId& space);
     Result<> print_run(const run::RunId& id);
     Result<> print_issues(const access::SpaceId& space, const std::string& project);
     Result<> make_automations(const access::SpaceId& space);
+    DemoEvaluation evaluation() const;
 
     const DemoParts m_parts;
     const Print m_print;

@@ -3,10 +3,13 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "sandbox/image/tree.h"
+#include "server/demo/demo_progress.h"
 
 namespace hone::server {
 
 namespace {
+
+constexpr std::string_view main_branch = "/refs/heads/main";
 
 // Leaves one pack and the name of the commit. The dates are fixed: the commit is the same on every machine.
 constexpr std::string_view make_script = R"(set -e
@@ -135,7 +138,7 @@ Result<> make_repository(const forge::Git& git, const std::string& brought, cons
     if (!forge::is_object_name(head)) return internal("git did not name the demo's commit");
     TRY(forge::make_bare_repository(path));
     TRY(forge::take_packs(brought + "/pack", path));
-    return write_file(path + "/refs/heads/main", head + "\n", 0644);
+    return write_file(path + std::string(main_branch), head + "\n", 0644);
 }
 
 } // namespace
@@ -145,17 +148,20 @@ Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const 
                                   const std::string& data_directory) {
     const std::string folder = data_directory + "/repos/" + space.text();
     const std::string path = folder + "/support-agent.git";
-    if (file_exists(path + "/HEAD")) return conflict("the demo's repository exists already");
-    TRY(make_directories(data_directory + "/git", 0700));
-    TRY(make_directories(folder, 0700));
-    const std::string brought = data_directory + "/git/demo-" + make_ulid(clock.now());
-    const auto made = make_repository(git, brought, path);
-    (void)sandbox::remove_tree(brought).ok();
-    TRY(made);
     run::StartRun start;
     start.project = project;
     start.prompt = "The agent calls check_stock repeatedly for unknown items. Propose a fix.";
     start.title = "Fix the stock loop";
+    if (auto started = TRY(find_demo_run(runs, space, *start.title))) return std::move(*started);
+    if (!file_exists(path + std::string(main_branch))) { // written last
+        TRY(make_directories(data_directory + "/git", 0700));
+        TRY(make_directories(folder, 0700));
+        TRY(sandbox::remove_tree(path));
+        const std::string brought = data_directory + "/git/demo-" + make_ulid(clock.now());
+        const auto made = make_repository(git, brought, path);
+        (void)sandbox::remove_tree(brought).ok();
+        TRY(made);
+    }
     run::Settings& settings = start.settings.emplace();
     settings.harness = "playbook";
     settings.command = std::vector<std::string>{"propose_fix"};

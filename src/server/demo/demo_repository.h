@@ -7,7 +7,7 @@
 
 namespace hone::server {
 
-// Once per data directory. Conflict when the repository is there already.
+// Once per data directory: what an interrupted demo made stays.
 Result<run::Run> propose_demo_fix(const forge::Git& git, run::Runs& runs, const Clock& clock,
                                   const access::SpaceId& space, const std::string& project,
                                   const std::string& data_directory);

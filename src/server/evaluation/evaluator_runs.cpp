@@ -28,6 +28,19 @@ Result<std::string> EvaluatorRuns::project_of(const evaluate::JudgeRequest& requ
     return found.value().id.text();
 }
 
+Result<run::Settings> EvaluatorRuns::restricted(const access::SpaceId& space, run::Settings settings) const {
+    settings.repos.value.clear(); // a document is evaluated, nothing is changed
+    std::vector<std::string> models;
+    for (const std::string& id : settings.skills.value)
+        if (TRY(m_skills.find(Caller::system(), space, id)).type == skill::SkillType::model) models.push_back(id);
+    settings.skills.value = std::move(models);
+    run::SandboxSettings& sandbox = settings.sandbox.value;
+    sandbox.network.value = broker::EgressMode::none;
+    sandbox.allow_hosts.value.clear();
+    sandbox.secret_env.value.clear();
+    return settings;
+}
+
 Result<run::RunId> EvaluatorRuns::start(const evaluate::JudgeRequest& request, const evaluate::AgentDefinition& agent,
                                         const std::string& prompt) const {
     const access::SpaceId& space = request.version.space_id;
@@ -38,9 +51,7 @@ Result<run::RunId> EvaluatorRuns::start(const evaluate::JudgeRequest& request, c
     wanted.project = TRY(project_of(request));
     wanted.prompt = prompt;
     wanted.title = "Evaluate: " + request.version.name;
-    wanted.secret_env_of = preset.id;
-    run::Settings settings = preset.settings;
-    settings.repos.value.clear(); // a document is evaluated, nothing is changed
+    run::Settings settings = TRY(restricted(space, preset.settings));
     const int64_t most = settings.budget.value.tokens.value_or(*agent.max_tokens);
     settings.budget.value.tokens = std::min(most, *agent.max_tokens);
     settings.sandbox.value.wall_clock_minutes = std::max<int64_t>(1, *agent.timeout_ms / ms_per_minute);

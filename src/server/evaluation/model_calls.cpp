@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "broker/gateway/model_list.h"
 #include "broker/gateway/model_protocol.h"
 #include "broker/gateway/model_response.h"
 #include "broker/spending/model_json.h"
@@ -127,10 +128,14 @@ public:
             const telemetry::Tokens& tokens = row.tokens;
             reply.input_tokens = tokens.input + tokens.cache_read + tokens.cache_write;
             reply.output_tokens = tokens.output + tokens.reasoning;
+            reply.estimated_tokens = row.estimated_tokens;
             reply.cost_nano_usd = row.cost_nano_usd;
             reply.finish_reason = usage.finish_reason;
             if (!usage.model.empty()) reply.model = usage.model;
             if (is_traced) reply.trace_id = trace_id;
+        };
+        request.call.refused = [&](broker::ModelRefusal refusal) {
+            reply.is_not_configured = refusal == broker::ModelRefusal::not_configured;
         };
         Duration watched{};
         size_t seen = 0;
@@ -187,8 +192,9 @@ private:
     std::string m_budget_message GUARDED_BY(m_mutex);
 };
 
-void GatewayModelCalls::connect(broker::Broker& broker, broker::Gateway& gateway) {
+void GatewayModelCalls::connect(broker::Broker& broker, broker::Gateway& gateway, const broker::Dialer& dialer) {
     const Lock lock(m_mutex);
+    m_dialer = &dialer;
     m_broker = &broker;
     m_gateway = &gateway;
 }
@@ -223,6 +229,37 @@ Result<std::string> GatewayModelCalls::find_skill(const access::Caller& caller, 
                    " --secret API_KEY), or add the model to MODELS of one" + problems);
 }
 
+Result<std::vector<evaluate::OfferedModel>> GatewayModelCalls::list_models(const access::Caller& caller,
+                                                                           const access::SpaceId& space,
+                                                                           const evaluate::ModelListRequest& wanted) {
+    const broker::Dialer* dialer = nullptr;
+    {
+        const Lock lock(m_mutex);
+        if (m_dialer == nullptr || m_stopped) return unavailable("the server is starting or stopping");
+        dialer = m_dialer;
+    }
+    skill::ModelEndpoint endpoint;
+    crypto::SecretBytes key(*wanted.key);
+    if (wanted.skill.value.empty()) {
+        endpoint = TRY(skill::Skills::preview_model(caller, space, *wanted.variables));
+    } else {
+        const skill::Skill found = TRY(m_skills.find(caller, space, *wanted.skill));
+        const std::vector<std::string> ids{found.id.text()};
+        skill::Grant grant = TRY(m_skills.resolve(access::Caller::system(), space, ids));
+        if (grant.models.empty()) return invalid("skill " + found.name + " is not a model skill, so it has no models");
+        endpoint = std::move(grant.models.front());
+        if (!endpoint.secret_id.empty()) key = TRY(m_vault.open(space, endpoint.secret_id, "list of models"));
+    }
+    // A use of a key that cannot be recorded is not made.
+    TRY(m_audit.record(
+        caller,
+        {"model_list", space, endpoint.skill_id, {{"endpoint", endpoint.base_url}, {"secret", endpoint.secret_name}}}));
+    std::vector<evaluate::OfferedModel> offered;
+    for (broker::ListedModel& model : TRY(broker::list_models(*dialer, endpoint, key.reveal(), m_stop)))
+        offered.push_back({std::move(model.name), std::move(model.title)});
+    return offered;
+}
+
 Result<std::unique_ptr<evaluate::ModelSession>> GatewayModelCalls::open(const evaluate::ModelOwner& owner) {
     const std::vector<std::string> ids{owner.skill_id};
     skill::Grant grant = TRY(m_skills.resolve(access::Caller::system(), owner.space_id, ids));
@@ -242,6 +279,7 @@ Result<std::unique_ptr<evaluate::ModelSession>> GatewayModelCalls::open(const ev
 void GatewayModelCalls::stop() {
     const Lock lock(m_mutex);
     m_stopped = true;
+    m_stop.fire();
     for (evaluate::ModelSession* session : m_sessions) session->cancel();
 }
 

@@ -22,8 +22,11 @@ public:
           m_ledger(ledger),
           m_clock(clock) {}
 
-    // Once both are there; they must outlive every session.
-    void connect(broker::Broker& broker, broker::Gateway& gateway);
+    // Once they are there; they must outlive every session.
+    void connect(broker::Broker& broker, broker::Gateway& gateway, const broker::Dialer& dialer);
+
+    Result<std::vector<evaluate::OfferedModel>> list_models(const access::Caller& caller, const access::SpaceId& space,
+                                                            const evaluate::ModelListRequest& wanted) override;
 
     Result<std::string> find_skill(const access::Caller& caller, const access::SpaceId& space,
                                    const std::string& wanted, const std::string& protocol,
@@ -43,6 +46,8 @@ private:
     Mutex m_mutex;
     broker::Broker* m_broker GUARDED_BY(m_mutex) = nullptr;
     broker::Gateway* m_gateway GUARDED_BY(m_mutex) = nullptr;
+    const broker::Dialer* m_dialer GUARDED_BY(m_mutex) = nullptr;
+    broker::Cancel m_stop; // of lists of models
     std::set<evaluate::ModelSession*> m_sessions GUARDED_BY(m_mutex);
     bool m_stopped GUARDED_BY(m_mutex) = false;
 };

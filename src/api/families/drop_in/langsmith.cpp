@@ -20,7 +20,7 @@ struct LangsmithSessions {
     std::optional<int64_t> offset;
     std::optional<std::string> include_stats;
     std::optional<std::string> reference_free;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &LangsmithSessions::space, "Id or name of the space; the caller's first one if not given."},
         Field{"name", &LangsmithSessions::name, "Only the project of this name."},
         Field{"name_contains", &LangsmithSessions::name_contains, "Only projects whose name contains this."},

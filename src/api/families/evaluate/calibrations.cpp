@@ -13,7 +13,7 @@ struct CorrectedRateQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> project;
     std::optional<int64_t> hours;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &CorrectedRateQuery::project, "Id or name of the project; needed."},
         Field{"hours", &CorrectedRateQuery::hours, "Evals of this many last hours, 1 to 8760; 168 if not given."},
     };

@@ -9,7 +9,7 @@ namespace hone::api {
 
 struct DatasetSchema {
     std::optional<json::Value> schema;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"schema", &DatasetSchema::schema,
               "Object with a JSON Schema for input, output or metadata; null: examples are not compared with one."},
     };

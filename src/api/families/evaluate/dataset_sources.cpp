@@ -1,9 +1,10 @@
-// Examples from what a project received: spans, and the evidence of issues.
+// Examples from what a project received: spans, turns of chat sessions, and the evidence of issues.
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
 #include "api/families/phoenix/dataset_views.h"
 #include "evaluate/content/canonical.h"
+#include "evaluate/datasets/chat_turns.h"
 #include "signal/signal.h"
 #include "telemetry/spans.h"
 
@@ -22,7 +23,7 @@ struct ImportFromSpans {
     std::optional<Time> before;
     json::Defaulted<int64_t> limit{1000};
     std::optional<std::vector<std::string>> splits;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &ImportFromSpans::project, "Id or name of the project."},
         Field{"name", &ImportFromSpans::name, "Name of the dataset; it is made when there is none."},
         Field{"filter", &ImportFromSpans::filter, "Spans to import, in the filter language; if not given, roots."},
@@ -34,10 +35,27 @@ struct ImportFromSpans {
     };
 };
 
+struct ImportFromChatSession {
+    std::string project;
+    std::string name;
+    json::Defaulted<std::string> session;
+    json::Defaulted<std::vector<std::string>> trace_ids;
+    std::optional<std::vector<std::string>> splits;
+    static constexpr Pack fields{
+        Field{"project", &ImportFromChatSession::project, "Id or name of the project."},
+        Field{"name", &ImportFromChatSession::name, "Name of the dataset; it is made when there is none."},
+        Field{"session", &ImportFromChatSession::session,
+              "The chat session; if not given, the one that each trace belongs to."},
+        Field{"trace_ids", &ImportFromChatSession::trace_ids,
+              "Traces of the turns, up to 200; if not given, all turns of the session."},
+        Field{"splits", &ImportFromChatSession::splits, "Names of splits for the new examples."},
+    };
+};
+
 struct ImportFromIssue {
     std::string name;
     json::Defaulted<int64_t> limit{50};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ImportFromIssue::name, "Name of the dataset; it is made when there is none."},
         Field{"limit", &ImportFromIssue::limit, "At most this many, newest first; 1 to 50, 50 if not given."},
     };
@@ -55,6 +73,7 @@ evaluate::NewExample example_of_span(const access::Project& project, const telem
         {"span_name", span.row.name}, {"span_kind", name_of(span.row.kind)}, {"trace_id", span.row.trace_id}};
     if (!span.row.model.empty()) example.metadata.get_object()["model"] = span.row.model;
     example.source = evaluate::ExampleSource{project.id.text(), span.row.trace_id, span.row.span_id};
+    example.names_files = false;
     // The span is imported once.
     example.example_id = "span:" + span.row.span_id;
     return example;
@@ -96,6 +115,23 @@ Result<One<UploadedView>> import_spans_to_dataset(const Call& call, const InSpac
         request.cursor = page.next_cursor;
     }
     if (upload.examples.empty()) return not_found("a span that matches");
+    return One<UploadedView>{
+        uploaded_view(TRY(call.services.evaluate.datasets.upload(call.caller, project.space_id, std::move(upload))))};
+}
+
+Result<One<UploadedView>> import_chat_session_to_dataset(const Call& call, const InSpace& query,
+                                                         const ImportFromChatSession& body) {
+    const auto project = TRY(find_project(call, query.space, body.project, access::Permission::project_read));
+    TRY(call.services.evaluate.datasets.check_writer(call.caller, project.space_id));
+    TRY(call.services.spans.wait_until_loaded());
+    evaluate::Upload upload;
+    upload.action = evaluate::UploadAction::append;
+    upload.name = body.name;
+    upload.source = evaluate::VersionSource::spans;
+    upload.replaces_splits = body.splits.has_value();
+    upload.examples = TRY(evaluate::examples_of_turns(call.services.spans, project, *body.session, *body.trace_ids));
+    if (body.splits)
+        for (auto& example : upload.examples) example.splits = *body.splits;
     return One<UploadedView>{
         uploaded_view(TRY(call.services.evaluate.datasets.upload(call.caller, project.space_id, std::move(upload))))};
 }
@@ -172,6 +208,11 @@ using enum access::Permission;
 const Route dataset_sources_table[] = {
     route<import_spans_to_dataset>("POST", "/v1/datasets/from_spans", need(dataset_write),
                                    "Add the inputs and outputs of spans to a dataset; each span once.")
+        .on(net::Lane::query)
+        .like_phoenix(),
+    route<import_chat_session_to_dataset>(
+        "POST", "/v1/datasets/from_chat_session", need(dataset_write),
+        "Add turns of chat sessions to a dataset, each with the conversation before it; each turn once.")
         .on(net::Lane::query)
         .like_phoenix(),
     route<import_issue_to_dataset>("POST", "/v1/issues/{issue}/dataset", need(dataset_write),

@@ -10,6 +10,10 @@ inline constexpr Example dataset_sources_examples[] = {
      .query = "space={space}",
      .body = R"({"project":"{project}","name":"dataset {unique}"})",
      .allowed = 503},
+    {.route = "POST /v1/datasets/from_chat_session",
+     .query = "space={space}",
+     .body = R"({"project":"{project}","name":"dataset {unique}","session":"visit"})",
+     .allowed = 503},
     {.route = "POST /v1/issues/{issue}/dataset", .body = R"({"name":"dataset {unique}"})", .allowed = 503},
 };
 

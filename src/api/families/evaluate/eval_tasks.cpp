@@ -17,7 +17,7 @@ struct ListEvalTasks {
     std::optional<std::string> evaluator;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListEvalTasks::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListEvalTasks::project, "Id or name of a project: only its tasks."},
         Field{"evaluator", &ListEvalTasks::evaluator, "Id of an evaluator: only its tasks."},
@@ -32,7 +32,7 @@ struct ListEvalJobs {
     std::optional<std::string> reason;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"state", &ListEvalJobs::state, "queued, running, done, failed, skipped or expired; all if not given."},
         Field{"reason", &ListEvalJobs::reason, "Only jobs with this reason."},
         Field{"limit", &ListEvalJobs::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -43,7 +43,7 @@ struct ListEvalJobs {
 struct FunnelQuery {
     static constexpr bool is_query = true;
     std::optional<int64_t> hours;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"hours", &FunnelQuery::hours, "How many hours, 1 to 2160; 24 if not given."},
     };
 };

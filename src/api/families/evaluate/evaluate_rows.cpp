@@ -16,7 +16,7 @@ struct ListExampleRows {
     std::vector<std::string> split;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListExampleRows::space, "Id or name of the space; the caller's first one if not given."},
         Field{"version_id", &ListExampleRows::version_id, "Id or number of a version; the newest one if not given."},
         Field{"split", &ListExampleRows::split, "Id or name of a split: only its examples; may be repeated."},
@@ -30,7 +30,7 @@ struct ListRunRows {
     std::optional<std::string> example;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"example", &ListRunRows::example, "Id of an example: only its runs."},
         Field{"limit", &ListRunRows::limit, "Examples in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListRunRows::cursor, "next_cursor of the previous response."},
@@ -42,7 +42,7 @@ struct ListTracesOfPrompt {
     std::optional<std::string> space;
     std::optional<int64_t> days;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListTracesOfPrompt::space, "Id or name of the space; the caller's first one if not given."},
         Field{"days", &ListTracesOfPrompt::days, "Spans that began in the last days, 1 to 90; 7 if not given."},
         Field{"limit", &ListTracesOfPrompt::limit, "Rows in the response, 1 to 1000; 50 if not given."},
@@ -59,7 +59,7 @@ struct PromptTraceRow {
     std::string name;
     int64_t spans = 0;
     Time started_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &PromptTraceRow::trace_id, "Id of the trace."},
         Field{"project_id", &PromptTraceRow::project_id, "Id of its project."},
         Field{"project_name", &PromptTraceRow::project_name, "Name of its project."},
@@ -82,7 +82,7 @@ struct ExampleRow {
     std::optional<std::string> source_trace;
     std::optional<std::string> source_span;
     Time updated_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExampleRow::id, ""},
         Field{"external_id", &ExampleRow::external_id, "Id given by the sender."},
         Field{"input", &ExampleRow::input, "An object."},
@@ -113,7 +113,7 @@ struct ExperimentRow {
     std::string project_name;
     evaluate::DatasetId dataset;
     json::Value metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExperimentRow::id, ""},
         Field{"name", &ExperimentRow::name, ""},
         Field{"description", &ExperimentRow::description, ""},
@@ -140,13 +140,15 @@ struct RunEval {
     std::optional<std::string> explanation;
     std::optional<std::string> error;
     std::optional<std::string> trace_id;
-    static constexpr std::tuple fields{
+    std::optional<std::string> trace_project;
+    static constexpr Pack fields{
         Field{"name", &RunEval::name, ""},
         Field{"label", &RunEval::label, ""},
         Field{"score", &RunEval::score, ""},
         Field{"explanation", &RunEval::explanation, ""},
         Field{"error", &RunEval::error, "Why there is no result."},
         Field{"trace_id", &RunEval::trace_id, "Trace of the evaluation."},
+        Field{"trace_project", &RunEval::trace_project, "Project that has it; null: there is no trace."},
     };
 };
 
@@ -163,7 +165,7 @@ struct RunRow {
     std::optional<std::string> trace_id;
     std::optional<std::string> trace_project;
     std::vector<RunEval> evals;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &RunRow::id, ""},
         Field{"example", &RunRow::example, "Id of the example."},
         Field{"external_id", &RunRow::external_id, "Id of the example given by the sender."},
@@ -187,7 +189,7 @@ struct PromptVersionRow {
     std::vector<std::string> tags;
     std::string created_by;
     Time created_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PromptVersionRow::id, ""},
         Field{"number", &PromptVersionRow::number, "From 1."},
         Field{"content", &PromptVersionRow::content, "Model, template, parameters, tools, as they were sent."},
@@ -245,6 +247,14 @@ Result<std::vector<ExperimentRow>> experiment_rows(const Call& call, const std::
     return rows;
 }
 
+// Clients send the spans of their evaluators to a project of this name.
+constexpr std::string_view client_evaluators = "evaluators";
+
+std::optional<std::string> project_of_judge(const evaluate::ExperimentEval& eval) {
+    if (!eval.trace_id) return std::nullopt;
+    return std::string(eval.evaluator ? evaluate::judge_project : client_evaluators);
+}
+
 RunRow run_row(const evaluate::RunRecord& record) {
     RunRow row;
     row.id = record.run.id;
@@ -259,7 +269,8 @@ RunRow run_row(const evaluate::RunRecord& record) {
     row.trace_id = record.run.trace_id;
     if (row.trace_id && row.trace_id == record.example.source_trace) row.trace_project = record.example.source_project;
     for (const auto& eval : record.evals)
-        row.evals.push_back({eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id});
+        row.evals.push_back(
+            {eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id, project_of_judge(eval)});
     return row;
 }
 

@@ -12,7 +12,7 @@ struct ResumeBudget {
     static constexpr bool is_query = true;
     std::optional<int64_t> budget_seconds;
     std::optional<int64_t> budget_micro_usd;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"budget_seconds", &ResumeBudget::budget_seconds,
               "New limit of the time of all attempts together; the old one if not given."},
         Field{"budget_micro_usd", &ResumeBudget::budget_micro_usd,
@@ -25,7 +25,7 @@ struct ListReplays {
     std::optional<bool> not_replayed;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"not_replayed", &ListReplays::not_replayed, "true: only examples that could not be replayed."},
         Field{"limit", &ListReplays::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListReplays::cursor, "next_cursor of the previous response."},

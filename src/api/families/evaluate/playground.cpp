@@ -11,7 +11,7 @@ namespace hone::api {
 
 struct ProtectTag {
     std::string name;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ProtectTag::name, "Name of the tag: letters in lower case, digits, - and _."},
     };
 };
@@ -34,6 +34,13 @@ Result<net::Response> run_playground(const Call& call, const InSpace& query, con
             [events] { events->close(); });
     };
     return response;
+}
+
+Result<List<evaluate::OfferedModel>> list_models(const Call& call, const InSpace& query,
+                                                 const evaluate::ModelListRequest& body) {
+    const auto space = TRY(space_of(call, query.space));
+    return List<evaluate::OfferedModel>{TRY(call.services.evaluate.playground.list_models(call.caller, space, body)),
+                                        {}};
 }
 
 Result<List<evaluate::ProtectedPromptTag>> list_protected_tags(const Call& call, const InSpace& query) {
@@ -65,6 +72,9 @@ const Route playground_table[] = {
                           "Send a prompt to a model and receive the response as Server-Sent Events.")
         .raw("text/event-stream")
         .with_body_limit(4 << 20),
+    route<list_models>("POST", "/v1/model_lists", need(run_start),
+                       "Models that a provider offers, from the provider itself; nothing is stored.")
+        .secret(),
     route<list_protected_tags>("GET", "/v1/protected_prompt_tags", need(dataset_read),
                                "Tags of prompts that only members with space_update can set, move and remove."),
     route<protect_tag>("POST", "/v1/protected_prompt_tags", need(space_update),

@@ -9,6 +9,11 @@ inline constexpr Example playground_examples[] = {
     // The API's own tests have no gateway.
     {"POST /v1/playground/run", "space={space}", R"({"prompt":"greeting"})", access::Permission::dataset_read, 403,
      false, false, false, 503},
+    {.route = "POST /v1/model_lists",
+     .query = "space={space}",
+     .body = R"({"variables":{"PROTOCOL":"openai"}})",
+     .also = access::Permission::skill_write,
+     .allowed = 503},
     {"GET /v1/protected_prompt_tags", "space={space}"},
     {"POST /v1/protected_prompt_tags", "space={space}", R"({"name":"tag-{unique}"})"},
     {"DELETE /v1/protected_prompt_tags/{protected_tag}", "space={space}"},

@@ -14,7 +14,7 @@ struct ListProposals {
     std::optional<evaluate::ProposalState> state;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListProposals::space, "Id or name of the space; the caller's first one if not given."},
         Field{"state", &ListProposals::state, "pending (if not given), accepted or rejected."},
         Field{"limit", &ListProposals::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -24,7 +24,7 @@ struct ListProposals {
 
 struct DecideProposals {
     std::vector<evaluate::ProposalId> ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"ids", &DecideProposals::ids, "Ids of pending proposals, at most 200."},
     };
 };
@@ -32,7 +32,7 @@ struct DecideProposals {
 struct AcceptedProposals {
     std::string version_id;
     int64_t examples = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version_id", &AcceptedProposals::version_id, "Newest version of the dataset."},
         Field{"examples", &AcceptedProposals::examples, "Examples that were added."},
     };

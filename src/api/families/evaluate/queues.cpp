@@ -10,7 +10,7 @@ namespace hone::api {
 
 struct AddToQueue {
     std::vector<std::string> target_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target_ids", &AddToQueue::target_ids, "Span ids, trace ids or chat sessions of its project, 1 to 1000."},
     };
 };
@@ -18,7 +18,7 @@ struct AddToQueue {
 struct FillQueue {
     json::Defaulted<int64_t> hours = int64_t{24};
     json::Defaulted<int64_t> limit = int64_t{100};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"hours", &FillQueue::hours, "How far back, 1 to 8760; 24 if not given."},
         Field{"limit", &FillQueue::limit, "Most items, 1 to 1000; 100 if not given."},
     };
@@ -30,7 +30,7 @@ struct ListQueueItems {
     std::optional<evaluate::QueueItemState> state;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListQueueItems::space, "Id or name of the space; the caller's first one if not given."},
         Field{"state", &ListQueueItems::state, "Only pending, done or skipped ones."},
         Field{"limit", &ListQueueItems::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -40,14 +40,14 @@ struct ListQueueItems {
 
 struct SkipQueueItem {
     json::Defaulted<std::string> reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"reason", &SkipQueueItem::reason, "Why it cannot be labelled."},
     };
 };
 
 struct NextQueueItem {
     std::optional<evaluate::QueueItem> item;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"item", &NextQueueItem::item, "Reserved for the caller for 15 minutes; null: none is left."},
     };
 };

@@ -18,7 +18,7 @@ struct ListArtifacts {
     std::optional<review::ReviewState> review;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListArtifacts::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListArtifacts::project, "Id or name of a project: only artifacts of its runs."},
         Field{"run", &ListArtifacts::run, "Id of a run: only its artifacts."},

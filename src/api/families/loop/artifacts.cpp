@@ -14,7 +14,7 @@ struct ReviewArtifact {
     std::optional<std::string> comment;
     std::optional<std::string> digest;
     std::optional<int64_t> revision;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"decision", &ReviewArtifact::decision,
               "approved (labels are published), rejected, or changes_requested (the session receives the comment)."},
         Field{"comment", &ReviewArtifact::comment, "The reason; needed for changes_requested."},
@@ -33,7 +33,7 @@ constexpr auto enum_names(ArtifactPreview) {
 struct ArtifactContentQuery {
     static constexpr bool is_query = true;
     std::optional<ArtifactPreview> preview;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"preview", &ArtifactContentQuery::preview,
               "page: an HTML file as a page without scripts, frames and requests, for a sandboxed frame."},
     };

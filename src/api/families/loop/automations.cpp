@@ -17,7 +17,7 @@ struct ListAutomations {
     std::optional<automation::TriggerType> trigger;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListAutomations::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListAutomations::project, "Id or name of a project: only its automations."},
         Field{"trigger", &ListAutomations::trigger, "cron, metric, monitor, webhook or managed."},
@@ -32,7 +32,7 @@ struct ListSlots {
     std::optional<automation::SlotOutcome> outcome;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListSlots::space,
               "Id or name of the space; used when the path has the name of the automation."},
         Field{"outcome", &ListSlots::outcome, "due, fired, skipped or failed."},
@@ -45,7 +45,7 @@ struct ListFirings {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<int64_t> count;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListFirings::space,
               "Id or name of the space; used when the path has the name of the automation."},
         Field{"count", &ListFirings::count, "Number of firings, 1 to 100; 10 if not given."},
@@ -54,14 +54,14 @@ struct ListFirings {
 
 struct NextFiring {
     Time due_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"due_at", &NextFiring::due_at, "Scheduled time."},
     };
 };
 
 struct PauseAutomation {
     std::optional<std::string> reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"reason", &PauseAutomation::reason, "Shown with the automation and with each skipped time."},
     };
 };
@@ -70,7 +70,7 @@ struct PreviewTrigger {
     std::string project;
     automation::Trigger trigger;
     std::optional<int64_t> cool_off_seconds;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &PreviewTrigger::project, "Id or name of the project whose data is used."},
         Field{"trigger", &PreviewTrigger::trigger, "The trigger; nothing is saved."},
         Field{"cool_off_seconds", &PreviewTrigger::cool_off_seconds, "cool_off_seconds of the automation."},
@@ -80,7 +80,7 @@ struct PreviewTrigger {
 struct Delivered {
     std::optional<automation::SlotId> slot_id;
     std::optional<automation::SlotOutcome> outcome;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"slot_id", &Delivered::slot_id,
               "The slot that it created; the same for the same delivery. Null: the sender's test of the address."},
         Field{"outcome", &Delivered::outcome, "Outcome so far."},
@@ -92,7 +92,7 @@ struct PromptVariable {
     automation::VariableType type = automation::VariableType::name;
     std::string doc;
     std::optional<automation::TriggerType> trigger;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &PromptVariable::name, "Written {{name}} in a prompt."},
         Field{"type", &PromptVariable::type, "Type of its text."},
         Field{"doc", &PromptVariable::doc, "Meaning of the variable."},

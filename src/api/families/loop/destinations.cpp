@@ -13,7 +13,7 @@ struct ListDestinations {
     std::optional<std::string> space;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListDestinations::space, "Id or name of the space; the caller's first one if not given."},
         Field{"limit", &ListDestinations::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListDestinations::cursor, "next_cursor of the previous response."},

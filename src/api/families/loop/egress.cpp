@@ -18,7 +18,7 @@ struct ExplainQuery {
     std::optional<broker::EgressMode> mode;
     std::vector<std::string> skill;
     std::vector<std::string> allow;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ExplainQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"url", &ExplainQuery::url, "Address of the request; needed."},
         Field{"method", &ExplainQuery::method, "GET if not given."},

@@ -16,7 +16,7 @@ constexpr auto enum_names(RotateWhat) {
 struct RotateEncryption {
     RotateWhat what = RotateWhat::data;
     std::optional<std::string> space;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"what", &RotateEncryption::what,
               "master: the key that encrypts data keys; data: the keys that encrypt secrets."},
         Field{"space", &RotateEncryption::space, "data: only the data keys of this space."},

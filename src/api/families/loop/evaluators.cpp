@@ -18,12 +18,21 @@ struct ListEvaluators {
     std::optional<std::string> project;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListEvaluators::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListEvaluators::project, "Id or name of a project: only its evaluators."},
         Field{"limit", &ListEvaluators::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListEvaluators::cursor, "next_cursor of the previous response."},
     };
+};
+
+// Lists have no definitions.
+struct ListedEvaluator : signal::Evaluator {
+    bool pairwise = false;
+    static constexpr auto fields =
+        joined(signal::Evaluator::fields,
+               Pack{Field{"pairwise", &ListedEvaluator::pairwise,
+                          "Of llm: it compares the outputs of two experiments instead of evaluating one."}});
 };
 
 struct TestEvaluator {
@@ -33,7 +42,7 @@ struct TestEvaluator {
     std::optional<evaluate::LlmDefinition> llm;
     std::optional<evaluate::CodeDefinition> code;
     json::Defaulted<bool> cache = true;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"documents", &TestEvaluator::documents,
               "Up to 20 documents, as objects with input, output, reference and metadata."},
         Field{"targets", &TestEvaluator::targets, "Up to 20 spans, traces or chat sessions instead of documents."},
@@ -51,10 +60,11 @@ struct TestedDocument {
     int64_t duration_ms = 0;
     bool cached = false;
     int64_t tokens = 0;
+    int64_t estimated_tokens = 0;
     std::optional<int64_t> cost_micro_usd;
     std::optional<std::string> judge_trace;
     std::optional<json::Value> document;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"verdict", &TestedDocument::verdict, "Null: there is none."},
         Field{"error", &TestedDocument::error, "Why there is no verdict."},
         Field{"reason", &TestedDocument::reason,
@@ -63,6 +73,8 @@ struct TestedDocument {
         Field{"duration_ms", &TestedDocument::duration_ms, ""},
         Field{"cached", &TestedDocument::cached, "Whether the verdict was stored before: nothing was spent."},
         Field{"tokens", &TestedDocument::tokens, "Of the model."},
+        Field{"estimated_tokens", &TestedDocument::estimated_tokens,
+              "Of these, estimated: the provider did not report them. The cost is estimated with them."},
         Field{"cost_micro_usd", &TestedDocument::cost_micro_usd, "Null: the model has no price."},
         Field{"judge_trace", &TestedDocument::judge_trace,
               "Trace of the model's call in the hidden project hone-evals, or id of the agent's run."},
@@ -72,7 +84,7 @@ struct TestedDocument {
 
 struct SigningSecret {
     std::string signing_secret;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"signing_secret", &SigningSecret::signing_secret,
               "Key of the HMAC-SHA-256 in X-Hone-Signature, over X-Hone-Time, a dot and the body. Shown only now."},
     };
@@ -96,6 +108,7 @@ TestedDocument tested(evaluate::JudgeOutcome outcome) {
     shown.duration_ms = outcome.duration_ms;
     shown.cached = outcome.is_cached;
     shown.tokens = outcome.tokens();
+    shown.estimated_tokens = outcome.estimated_tokens;
     if (outcome.cost_nano_usd) shown.cost_micro_usd = *outcome.cost_nano_usd / 1000;
     shown.judge_trace = or_null(outcome.trace_id);
     return shown;
@@ -123,9 +136,19 @@ Result<evaluate::EvaluatorVersion> tested_version(const Call& call, const signal
 
 } // namespace
 
-Result<List<signal::Evaluator>> list_evaluators(const Call& call, const ListEvaluators& query) {
-    return call.services.signal.evaluators.list(call.caller, TRY(space_of(call, query.space)), query.project,
-                                                TRY(page_of(query.limit, query.cursor)));
+Result<List<ListedEvaluator>> list_evaluators(const Call& call, const ListEvaluators& query) {
+    const signal::Evaluators& evaluators = call.services.signal.evaluators;
+    auto page = TRY(evaluators.list(call.caller, TRY(space_of(call, query.space)), query.project,
+                                    TRY(page_of(query.limit, query.cursor))));
+    List<ListedEvaluator> list;
+    list.next_cursor = std::move(page.next_cursor);
+    for (signal::Evaluator& one : page.data) {
+        ListedEvaluator listed{std::move(one)};
+        if (listed.kind == evaluate::EvaluatorKind::llm)
+            listed.pairwise = TRY(evaluators.version(call.caller, listed.id, listed.revision)).is_pairwise();
+        list.data.push_back(std::move(listed));
+    }
+    return list;
 }
 
 Result<One<signal::Evaluator>> create_evaluator(const Call& call, const InSpace& query,
@@ -146,8 +169,10 @@ Result<One<signal::EvaluatorPreview>> preview_evaluator(const Call& call, const 
 }
 
 Result<One<signal::Evaluator>> get_evaluator(const Call& call) {
-    const auto id = TRY(evaluator_in_path(call));
-    return One<signal::Evaluator>{TRY(call.services.signal.evaluators.find(call.caller, id))};
+    const signal::Evaluators& evaluators = call.services.signal.evaluators;
+    One<signal::Evaluator> found{TRY(evaluators.find(call.caller, TRY(evaluator_in_path(call))))};
+    TRY(evaluators.add_pass_rates(call.caller, found.data.space_id, {&found.data, 1}));
+    return found;
 }
 
 Result<One<signal::Evaluator>> update_evaluator(const Call& call, const signal::EvaluatorChange& body) {

@@ -14,7 +14,7 @@ struct ListScans {
     std::optional<std::string> space;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListScans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"limit", &ListScans::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListScans::cursor, "next_cursor of the previous response."},
@@ -31,7 +31,7 @@ struct ListIssues {
     std::optional<std::string> assignee;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListIssues::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListIssues::project, "Id or name of a project: only its issues."},
         Field{"status", &ListIssues::status,
@@ -52,7 +52,7 @@ struct ReportIssue {
     std::optional<std::string> filter;
     std::optional<std::vector<std::string>> trace_ids;
     std::optional<std::string> subject;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &ReportIssue::project, "Id or name of the project."},
         Field{"title", &ReportIssue::title, "One line: the problem and where it happens."},
         Field{"explanation", &ReportIssue::explanation, "Observation, and why it matters."},
@@ -68,7 +68,7 @@ struct IssueDetail {
     signal::Issue issue;
     std::vector<signal::Fingerprint> fingerprints;
     signal::Advice advice;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issue", &IssueDetail::issue, "The issue."},
         Field{"fingerprints", &IssueDetail::fingerprints,
               "Fingerprints: hashes of detector, project and subject; several after a merge."},
@@ -79,21 +79,21 @@ struct IssueDetail {
 
 struct MergeIssue {
     signal::IssueId issue;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issue", &MergeIssue::issue, "Id of the issue to merge into this one."},
     };
 };
 
 struct SplitIssue {
     std::string fingerprint;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"fingerprint", &SplitIssue::fingerprint, "Fingerprint to move to a new issue."},
     };
 };
 
 struct CommentOnIssue {
     std::string text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"text", &CommentOnIssue::text, "Plain text or Markdown, at most 20,000 bytes."},
     };
 };
@@ -101,7 +101,7 @@ struct CommentOnIssue {
 struct VolumeQuery {
     static constexpr bool is_query = true;
     std::optional<int64_t> hours;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"hours", &VolumeQuery::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };
 };
@@ -110,7 +110,7 @@ struct ProjectVolumeQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<int64_t> hours;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ProjectVolumeQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"hours", &ProjectVolumeQuery::hours, "Hours until now, 1 to 2160; 168 if not given."},
     };

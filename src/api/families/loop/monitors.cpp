@@ -15,7 +15,7 @@ struct ListMonitors {
     std::optional<monitor::MonitorState> state;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListMonitors::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListMonitors::project, "Id or name of a project: only its monitors."},
         Field{"state", &ListMonitors::state, "healthy, no_data or triggered."},
@@ -28,7 +28,7 @@ struct MonitorChartQuery {
     static constexpr bool is_query = true;
     std::optional<Time> from;
     std::optional<Time> to;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"from", &MonitorChartQuery::from, "Start time; a week before `to` if not given."},
         Field{"to", &MonitorChartQuery::to, "End time; now if not given."},
     };
@@ -39,7 +39,7 @@ struct PreviewMonitor {
     monitor::MonitorSettings settings;
     std::optional<Time> from;
     std::optional<Time> to;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &PreviewMonitor::project, "Id or name of the project."},
         Field{"settings", &PreviewMonitor::settings, "Metric and condition; nothing is stored."},
         Field{"from", &PreviewMonitor::from, "Start time; a week before `to` if not given."},

@@ -8,7 +8,9 @@ namespace hone::api::testing {
 inline constexpr Example notices_examples[] = {
     {"GET /v1/notices", "space={space}"},
     {"GET /v1/notices/unread", "space={space}"},
-    {"POST /v1/notices/read", "space={space}", "{}"},
+    {"GET /v1/notices/settings", "space={space}"},
+    {"PUT /v1/notices/settings", "space={space}", R"({"kinds":["monitor_triggered"]})"},
+    {.route = "POST /v1/notices/read", .query = "space={space}", .body = "{}", .not_for_runs = true},
 };
 
 } // namespace hone::api::testing

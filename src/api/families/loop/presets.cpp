@@ -13,7 +13,7 @@ struct CreatePreset {
     std::string name;
     std::optional<std::string> description;
     run::Settings settings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreatePreset::name, "Unique in the space."},
         Field{"description", &CreatePreset::description, "Purpose, as text."},
         Field{"settings", &CreatePreset::settings, "Settings of its runs."},
@@ -24,7 +24,7 @@ struct UpdatePreset {
     std::optional<std::string> name;
     std::optional<std::string> description;
     std::optional<run::Settings> settings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdatePreset::name, "Unique in the space."},
         Field{"description", &UpdatePreset::description, "Purpose, as text."},
         Field{"settings", &UpdatePreset::settings, "Replaces all settings; creates a version when they differ."},
@@ -37,7 +37,7 @@ struct HarnessRun {
     run::State state = run::State::succeeded;
     std::string reason;
     std::optional<Time> ended_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &HarnessRun::id, "Id of the run."},
         Field{"state", &HarnessRun::state, "Its outcome."},
         Field{"reason", &HarnessRun::reason, "Reason of the state."},
@@ -57,7 +57,7 @@ struct HarnessView {
     std::optional<run::NewestHarness> newest;
     std::optional<HarnessRun> last_run;
     std::optional<std::string> advice;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &HarnessView::name, "Name in presets."},
         Field{"title", &HarnessView::title, "Name for people."},
         Field{"protocols", &HarnessView::protocols, "Model protocols it supports; none: it needs no model."},
@@ -71,6 +71,15 @@ struct HarnessView {
         Field{"last_run", &HarnessView::last_run,
               "Newest run of the space that ended by itself; null: none, or the caller cannot read runs."},
         Field{"advice", &HarnessView::advice, "What to do when it is not ready."},
+    };
+};
+
+struct InstallHarness {
+    std::string harness;
+    json::Defaulted<std::string> version;
+    static constexpr Pack fields{
+        Field{"harness", &InstallHarness::harness, "Name of the harness, such as claude-code."},
+        Field{"version", &InstallHarness::version, "Version of its npm package; the newest if not given."},
     };
 };
 
@@ -139,6 +148,8 @@ Result<List<HarnessView>> list_harnesses(const Call& call, const InSpace& query)
     const auto installed = TRY(call.services.run.harnesses.list());
     List<HarnessView> list;
     for (const harness::Harness& known : harness::catalog()) {
+        if (const auto owner = run::owner_of_harness(known.name); owner && !call.services.run.providers.has(*owner))
+            continue;
         HarnessView view;
         view.name = known.name;
         view.title = known.title;
@@ -153,8 +164,34 @@ Result<List<HarnessView>> list_harnesses(const Call& call, const InSpace& query)
         if (view.version) view.ready = true;
         if (!known.package.empty()) view.newest = call.services.run.harnesses.newest(known.name);
         view.last_run = TRY(last_run_of(call, shown, known.name));
-        if (!view.ready) view.advice = "On the server: hone harness install " + view.name + " --data-dir DIR";
+        if (!view.ready)
+            view.advice = "Install it: hone server install " + view.name + ", or on the server: hone harness install " +
+                          view.name + " --data-dir DIR";
         list.data.push_back(std::move(view));
+    }
+    return list;
+}
+
+Result<List<run::HarnessInstallation>> list_harness_installations(const Call& call) {
+    return List<run::HarnessInstallation>{TRY(call.services.run.installer.list(call.caller)), {}};
+}
+
+Result<One<run::HarnessInstallation>> install_harness(const Call& call, const InstallHarness& body) {
+    return One<run::HarnessInstallation>{
+        TRY(call.services.run.installer.start(call.caller, body.harness, *body.version))};
+}
+
+Result<One<run::HarnessInstallation>> cancel_harness_installation(const Call& call) {
+    return One<run::HarnessInstallation>{TRY(call.services.run.installer.cancel(call.caller, call.at("harness")))};
+}
+
+Result<List<run::ProviderView>> list_providers(const Call& call, const InSpace& query) {
+    const auto space = TRY(space_of(call, query.space));
+    const run::SpacePolicyView view = TRY(call.services.run.policies.find(call.caller, space));
+    List<run::ProviderView> list{call.services.run.providers.list(), {}};
+    for (run::ProviderView& one : list.data) {
+        one.allowed = run::allows(view.policy, one.name);
+        if (one.available && !one.allowed) one.advice = "The policy of the space does not allow it.";
     }
     return list;
 }
@@ -174,7 +211,15 @@ const Route presets_table[] = {
     route<delete_preset>("DELETE", "/v1/presets/{preset}", need(preset_write), "Delete a preset; its runs are kept."),
     route<list_preset_versions>("GET", "/v1/presets/{preset}/versions", need(preset_read),
                                 "Versions of a preset with their changes, newest first."),
+    route<list_providers>("GET", "/v1/providers", need(space_read),
+                          "Where runs can work, and what each provider does not have."),
     route<list_harnesses>("GET", "/v1/harnesses", login, "Harnesses, and whether this server can run them."),
+    route<list_harness_installations>("GET", "/v1/harness_installations", need(user_manage),
+                                      "The last installation of each harness since the server started."),
+    route<install_harness>("POST", "/v1/harness_installations", need(user_manage),
+                           "Install a harness on the server, from npm; one at a time."),
+    route<cancel_harness_installation>("DELETE", "/v1/harness_installations/{harness}", need(user_manage),
+                                       "Cancel the installation that runs."),
 };
 
 } // namespace

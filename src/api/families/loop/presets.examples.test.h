@@ -14,6 +14,11 @@ inline constexpr Example presets_examples[] = {
     {.route = "DELETE /v1/presets/{preset}", .query = "space={space}", .allowed = 204},
     {"GET /v1/presets/{preset}/versions", "space={space}"},
     {"GET /v1/harnesses"},
+    {"GET /v1/providers", "space={space}"},
+    {"GET /v1/harness_installations"},
+    // Nothing can be isolated here.
+    {.route = "POST /v1/harness_installations", .body = R"({"harness":"codex"})", .allowed = 503},
+    {.route = "DELETE /v1/harness_installations/{harness}", .allowed = 404},
 };
 
 } // namespace hone::api::testing

@@ -20,7 +20,7 @@ struct ListPullRequests {
     std::optional<review::PullRequestState> state;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListPullRequests::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &ListPullRequests::project, "Id or name of a project: only pull requests of its runs."},
         Field{"repo", &ListPullRequests::repo, "Id or name of a repository: only its pull requests."},

@@ -11,7 +11,7 @@ namespace hone::api {
 struct ReplayOfRevision {
     static constexpr bool is_query = true;
     std::optional<int64_t> revision;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"revision", &ReplayOfRevision::revision, "Number of the revision; the newest if not given."},
     };
 };

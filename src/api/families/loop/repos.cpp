@@ -17,7 +17,7 @@ struct CreateRepo {
     std::optional<std::string> skill;
     json::Defaulted<std::string> path_scope;
     json::Defaulted<bool> allow_private = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &CreateRepo::url, "https address, without user or token."},
         Field{"name", &CreateRepo::name, "Unique in the space; taken from the address if not given."},
         Field{"default_ref", &CreateRepo::default_ref, "Branch, tag or commit that workers get."},
@@ -35,7 +35,7 @@ struct UpdateRepo {
     std::optional<std::string> skill;
     std::optional<std::string> path_scope;
     std::optional<bool> allow_private;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"url", &UpdateRepo::url, "New address of a repository that was renamed or moved."},
         Field{"name", &UpdateRepo::name, "Unique in the space."},
         Field{"default_ref", &UpdateRepo::default_ref, "Branch, tag or commit that workers get."},
@@ -49,7 +49,7 @@ struct DeleteRepo {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<bool> abandon;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &DeleteRepo::space, "Id or name of the space; the caller's first one if not given."},
         Field{"abandon", &DeleteRepo::abandon,
               "Stops following its pull requests that are not over; without it they are a conflict."},
@@ -62,7 +62,7 @@ struct ListRefs {
     std::optional<std::string> prefix;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListRefs::space, "Id or name of the space; the caller's first one if not given."},
         Field{"prefix", &ListRefs::prefix, "Only refs that start with this: refs/tags/."},
         Field{"limit", &ListRefs::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -74,7 +74,7 @@ struct OpenRepoIssue {
     std::string title;
     json::Defaulted<std::string> body;
     json::Defaulted<std::vector<std::string>> labels;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &OpenRepoIssue::title, "Title; one line."},
         Field{"body", &OpenRepoIssue::body,
               "Markdown; mentions are disabled, and lines that may contain a secret are removed."},
@@ -85,7 +85,7 @@ struct OpenRepoIssue {
 struct OpenedIssue {
     int64_t number = 0;
     std::string url;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"number", &OpenedIssue::number, "Number on the forge."},
         Field{"url", &OpenedIssue::url, "Page on the forge."},
     };

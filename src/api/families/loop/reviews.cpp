@@ -12,7 +12,7 @@ namespace hone::api {
 struct OfRevision {
     static constexpr bool is_query = true;
     std::optional<int64_t> revision;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"revision", &OfRevision::revision, "Number of the revision; the newest if not given."},
     };
 };
@@ -21,7 +21,7 @@ struct FileOfRevision {
     static constexpr bool is_query = true;
     std::optional<std::string> path;
     std::optional<int64_t> revision;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &FileOfRevision::path, "File as the diff names it; needed."},
         Field{"revision", &FileOfRevision::revision, "Number of the revision; the newest if not given."},
     };
@@ -31,7 +31,7 @@ struct BetweenRevisions {
     static constexpr bool is_query = true;
     std::optional<int64_t> from;
     std::optional<int64_t> to;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"from", &BetweenRevisions::from, "Earlier revision; needed."},
         Field{"to", &BetweenRevisions::to, "Later revision; the newest if not given."},
     };
@@ -45,7 +45,7 @@ struct DiffView {
     int64_t deletions = 0;
     bool truncated = false;
     std::vector<review::FileChange> files;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"revision", &DiffView::revision, "Number of the revision."},
         Field{"base_commit", &DiffView::base_commit, "Base commit."},
         Field{"head_commit", &DiffView::head_commit, "Head commit."},
@@ -64,7 +64,7 @@ struct InterdiffView {
     int64_t deletions = 0;
     bool truncated = false;
     std::vector<review::FileDiff> files;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"from", &InterdiffView::from, "Earlier revision."},
         Field{"to", &InterdiffView::to, "Later revision."},
         Field{"base_changed", &InterdiffView::base_changed,
@@ -79,7 +79,7 @@ struct InterdiffView {
 struct ChangeComment {
     std::optional<std::string> body;
     std::optional<bool> resolved;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"body", &ChangeComment::body, "New text; only by its author, before it is sent to the session."},
         Field{"resolved", &ChangeComment::resolved, "Resolves or reopens the thread."},
     };
@@ -88,7 +88,7 @@ struct ChangeComment {
 struct SetViewed {
     std::string path;
     bool viewed = true;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &SetViewed::path, "File as the diff names it."},
         Field{"viewed", &SetViewed::viewed, "false removes the mark."},
     };
@@ -96,7 +96,7 @@ struct SetViewed {
 
 struct ViewedFiles {
     std::vector<std::string> paths;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"paths", &ViewedFiles::paths, "Files that the caller marked as viewed and that have not changed since."},
     };
 };
@@ -104,7 +104,7 @@ struct ViewedFiles {
 struct ReviewCounts {
     int64_t pending = 0;
     std::vector<review::ReviewCount> counts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"pending", &ReviewCounts::pending, "Number of artifacts of all kinds that wait for a review."},
         Field{"counts", &ReviewCounts::counts, "Counts by kind and state."},
     };

@@ -15,7 +15,7 @@ struct WorkspaceUpload {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> path;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &WorkspaceUpload::space, "Id or name of the space; the caller's first one if not given."},
         Field{"path", &WorkspaceUpload::path, "Path in the workspace: `data/in.csv`; relative, without `..`."},
     };
@@ -23,7 +23,7 @@ struct WorkspaceUpload {
 
 struct GiveFiles {
     std::vector<std::string> uploads;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"uploads", &GiveFiles::uploads, "Ids of uploads of the caller that no run has yet."},
     };
 };
@@ -31,7 +31,7 @@ struct GiveFiles {
 struct FolderQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> path;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &FolderQuery::path, "Folder of the workspace; the workspace itself if not given."},
     };
 };
@@ -45,7 +45,7 @@ struct FileQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> path;
     std::optional<PreviewAs> preview;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &FileQuery::path, "File of the workspace."},
         Field{"preview", &FileQuery::preview,
               "page: an HTML file as a page without scripts, frames and requests, for a sandboxed frame."},

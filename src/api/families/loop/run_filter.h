@@ -12,6 +12,7 @@ struct RunQuery {
     std::optional<std::string> project;
     std::optional<std::string> preset;
     std::optional<std::string> automation;
+    std::optional<run::RunProvider> provider;
     std::optional<std::string> harness;
     std::optional<std::string> person;
     std::optional<std::string> title;
@@ -24,11 +25,12 @@ struct RunQuery {
 };
 
 constexpr auto run_query_fields() {
-    return std::tuple{
+    return Pack{
         Field{"space", &RunQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project", &RunQuery::project, "Id or name of a project: only its runs."},
         Field{"preset", &RunQuery::preset, "Id of a preset: only its runs."},
         Field{"automation", &RunQuery::automation, "Id of an automation: only its runs."},
+        Field{"provider", &RunQuery::provider, "local, kubernetes or claude-managed: only its runs."},
         Field{"harness", &RunQuery::harness, "Name of a harness: only its runs."},
         Field{"person", &RunQuery::person, "Name in `started_by`: only runs that this person or key started."},
         Field{"title", &RunQuery::title, "Text in the title, in any case."},

@@ -20,15 +20,15 @@ constexpr auto enum_names(RunExportFormat) {
 struct ExportRuns : RunQuery {
     std::optional<RunExportFormat> format;
     static constexpr auto fields =
-        std::tuple_cat(run_query_fields(), std::tuple{
-                                               Field{"format", &ExportRuns::format, "jsonl (if not given) or csv."},
-                                           });
+        joined(run_query_fields(), Pack{
+                                       Field{"format", &ExportRuns::format, "jsonl (if not given) or csv."},
+                                   });
 };
 
 struct UpdateRun {
     std::optional<std::string> title;
     std::optional<bool> kept;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"title", &UpdateRun::title, "New title."},
         Field{"kept", &UpdateRun::kept, "true: the run and its workspace do not expire; false: they do."},
     };
@@ -36,7 +36,7 @@ struct UpdateRun {
 
 struct UpdateArtifact {
     bool kept = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"kept", &UpdateArtifact::kept, "true: the artifact and its run do not expire; false: they do."},
     };
 };
@@ -48,6 +48,7 @@ Result<run::RunFilter> run_filter_of(const RunQuery& query) {
     filter.project = query.project;
     filter.preset = query.preset;
     filter.automation = query.automation;
+    filter.provider = query.provider;
     filter.harness = query.harness;
     filter.person = query.person;
     filter.title = query.title;
@@ -81,16 +82,18 @@ std::string csv_row(const run::Run& run) {
     std::string line;
     for (const std::string& cell :
          {run.id.text(), run.title, std::string(name_of(run.state)), run.reason, std::string(name_of(run.origin)),
-          run.project_id.text(), run.preset_name.value_or(""), run.automation_id.value_or(""), run.harness, run.model,
-          run.started_by, std::to_string(run.turns), std::to_string(run.usage.input), std::to_string(run.usage.output),
-          number(run.cost_micro_usd), to_text(run.created_at), text(run.started_at), text(run.ended_at)})
+          run.project_id.text(), run.preset_name.value_or(""), run.automation_id.value_or(""),
+          std::string(name_of(run.provider)), run.harness, run.model, run.started_by, std::to_string(run.turns),
+          std::to_string(run.usage.input), std::to_string(run.usage.output), number(run.cost_micro_usd),
+          to_text(run.created_at), text(run.started_at), text(run.ended_at)})
         line += (line.empty() ? "" : ",") + evaluate::quote_csv(harmless_cell(cell));
     return line + "\n";
 }
 
-constexpr std::string_view csv_head = "id,title,state,reason,origin,project_id,preset,automation_id,harness,model,"
-                                      "started_by,turns,input_tokens,output_tokens,cost_micro_usd,created_at,"
-                                      "started_at,ended_at\n";
+constexpr std::string_view csv_head =
+    "id,title,state,reason,origin,project_id,preset,automation_id,provider,harness,model,"
+    "started_by,turns,input_tokens,output_tokens,cost_micro_usd,created_at,"
+    "started_at,ended_at\n";
 
 // A page of the list at a time, so that an export of any length needs no memory.
 class RunExport final : public net::BodySource {

@@ -13,8 +13,8 @@ namespace hone::api {
 struct ListRuns : RunQuery {
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr auto fields = std::tuple_cat(
-        run_query_fields(), std::tuple{
+    static constexpr auto fields = joined(
+        run_query_fields(), Pack{
                                 Field{"limit", &ListRuns::limit, "Rows in one response, 1 to 1000; 100 if not given."},
                                 Field{"cursor", &ListRuns::cursor, "next_cursor of the previous response."},
                             });
@@ -24,7 +24,7 @@ struct ListRunEvents {
     static constexpr bool is_query = true;
     std::optional<int64_t> after;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"after", &ListRunEvents::after, "Only events with a greater sequence number."},
         Field{"limit", &ListRunEvents::limit, "Events in one response, 1 to 1000; 100 if not given."},
     };
@@ -34,7 +34,7 @@ struct ListRunEgress {
     static constexpr bool is_query = true;
     std::optional<int64_t> after;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"after", &ListRunEgress::after, "Only requests with a greater number."},
         Field{"limit", &ListRunEgress::limit, "Rows in one response, 1 to 1000; 100 if not given."},
     };
@@ -42,7 +42,7 @@ struct ListRunEgress {
 
 struct SendMessage {
     std::string text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"text", &SendMessage::text, "The follow-up; at most 100,000 characters."},
     };
 };
@@ -50,17 +50,23 @@ struct SendMessage {
 struct Rerun {
     std::optional<std::string> prompt;
     std::optional<bool> latest;
-    static constexpr std::tuple fields{
+    std::optional<run::RunProvider> provider;
+    static constexpr Pack fields{
         Field{"prompt", &Rerun::prompt, "Replaces the first prompt."},
         Field{"latest", &Rerun::latest,
               "true: with the commits, versions and data of now; otherwise pinned to those of the run."},
+        Field{"provider", &Rerun::provider, "Replaces the provider of the run."},
     };
 };
 
 struct ForkRun {
     std::string prompt;
-    static constexpr std::tuple fields{
+    std::optional<int64_t> turn;
+    static constexpr Pack fields{
         Field{"prompt", &ForkRun::prompt, "First message to the fork."},
+        Field{"turn", &ForkRun::turn,
+              "Turn after which it begins; without it, the end of the session with a copy of its workspace. After an "
+              "earlier turn the worker reads the turns until there as text, in a new workspace."},
     };
 };
 
@@ -153,14 +159,13 @@ Result<One<run::Run>> cancel_run(const Call& call) {
 
 Result<One<run::Run>> rerun(const Call& call, const Rerun& body) {
     const auto id = TRY(run_in_path(call));
-    return One<run::Run>{TRY(call.services.run.runs.rerun(call.caller, id, body.prompt,
-                                                          body.latest.value_or(false) ? run::Runs::Versions::latest
-                                                                                      : run::Runs::Versions::pinned))};
+    const auto versions = body.latest.value_or(false) ? run::Runs::Versions::latest : run::Runs::Versions::pinned;
+    return One<run::Run>{TRY(call.services.run.runs.rerun(call.caller, id, body.prompt, versions, body.provider))};
 }
 
 Result<One<run::Run>> fork_run(const Call& call, const ForkRun& body) {
     const auto id = TRY(run_in_path(call));
-    return One<run::Run>{TRY(call.services.run.runs.fork(call.caller, id, body.prompt))};
+    return One<run::Run>{TRY(call.services.run.runs.fork(call.caller, id, body.prompt, body.turn))};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------
@@ -189,7 +194,8 @@ const Route runs_table[] = {
     route<rerun>("POST", "/v1/runs/{run}/rerun", need(run_start),
                  "Start a new run from the manifest of a run, pinned to its commits, versions and data."),
     route<fork_run>("POST", "/v1/runs/{run}/fork", need(run_start),
-                    "Start a session that continues a finished one, on a copy of its workspace."),
+                    "Start a session that continues another one: from its end, on a copy of its workspace, or after a "
+                    "turn, in a new one."),
 };
 
 } // namespace

@@ -18,7 +18,7 @@ struct ListSkills {
     std::optional<skill::SkillScope> scope;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListSkills::space, "Id or name of the space; the caller's first one if not given."},
         Field{"type", &ListSkills::type, "Only skills of this type."},
         Field{"scope", &ListSkills::scope, "installation: all skills of the installation, for its owners."},
@@ -39,7 +39,7 @@ struct CreateSkill {
     json::Defaulted<std::vector<skill::Host>> allow;
     std::optional<skill::GitSource> git;
     std::optional<std::string> env_text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateSkill::name, ""},
         Field{"type", &CreateSkill::type, ""},
         Field{"scope", &CreateSkill::scope,
@@ -66,7 +66,7 @@ struct UpdateSkill {
     std::optional<std::vector<skill::Host>> allow;
     std::optional<std::optional<skill::GitSource>> git;
     std::optional<std::string> env_text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdateSkill::name, ""},
         Field{"description", &UpdateSkill::description, ""},
         Field{"variables", &UpdateSkill::variables, "Plain variables to set; null removes a value."},
@@ -84,7 +84,7 @@ struct UpdateSkill {
 struct FetchSkillFolder {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &FetchSkillFolder::space,
               "For a skill of the installation: the space whose repository and credential fetch it."},
     };
@@ -93,7 +93,7 @@ struct FetchSkillFolder {
 struct DeleteSkill {
     static constexpr bool is_query = true;
     std::optional<std::string> confirm;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"confirm", &DeleteSkill::confirm, "The name of the skill, to confirm."},
     };
 };
@@ -101,7 +101,7 @@ struct DeleteSkill {
 struct SetSecret {
     std::string value;
     std::optional<skill::Exposure> exposure;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"value", &SetSecret::value, "Never shown again."},
         Field{"exposure", &SetSecret::exposure, "brokered, or env: workers can read it."},
     };
@@ -111,7 +111,7 @@ struct PreviewEnv {
     std::optional<std::string> skill;
     std::optional<skill::SkillType> type;
     std::string text;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"skill", &PreviewEnv::skill, "Id of a skill; or give a type."},
         Field{"type", &PreviewEnv::type, ""},
         Field{"text", &PreviewEnv::text, "Text of a .env file. Nothing is stored."},
@@ -122,7 +122,7 @@ struct ReachQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::vector<std::string> skill;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ReachQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"skill", &ReachQuery::skill, "Id of a skill; may be repeated."},
     };
@@ -135,7 +135,7 @@ struct SkillTypeVariable {
     std::string default_value;
     std::string help;
     std::vector<std::string> choices;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SkillTypeVariable::name, ""},
         Field{"secret", &SkillTypeVariable::secret, ""},
         Field{"required", &SkillTypeVariable::required, ""},
@@ -152,7 +152,7 @@ struct SkillTypeInfo {
     std::string help;
     std::vector<SkillTypeVariable> variables;
     std::vector<std::string> hosts;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"type", &SkillTypeInfo::type, ""},
         Field{"title", &SkillTypeInfo::title, ""},
         Field{"summary", &SkillTypeInfo::summary, ""},
@@ -171,7 +171,7 @@ struct UploadedFile {
     std::optional<std::string> text;
     std::optional<std::string> base64;
     json::Defaulted<bool> executable = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"path", &UploadedFile::path, ""},
         Field{"text", &UploadedFile::text, ""},
         Field{"base64", &UploadedFile::base64, ""},
@@ -181,7 +181,7 @@ struct UploadedFile {
 
 struct UploadedFolder {
     std::vector<UploadedFile> files;
-    static constexpr std::tuple fields{Field{"files", &UploadedFolder::files, ""}};
+    static constexpr Pack fields{Field{"files", &UploadedFolder::files, ""}};
 };
 
 Result<std::string> content_of(const UploadedFile& file) {

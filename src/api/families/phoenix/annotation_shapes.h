@@ -23,7 +23,7 @@ struct ListAnnotations {
     std::vector<std::string> exclude_annotation_names;
     std::optional<std::string> cursor;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListAnnotations::space, "Id or name of the space; the caller's first one if not given."},
         Field{"identifier", &ListAnnotations::identifier, "Only annotations with this identifier; may be repeated."},
         Field{"include_annotation_names", &ListAnnotations::include_annotation_names,
@@ -38,25 +38,25 @@ struct ListAnnotations {
 struct ListSpanAnnotations : ListAnnotations {
     static constexpr bool is_query = true;
     std::vector<std::string> span_ids;
-    static constexpr std::tuple fields = std::tuple_cat(
-        ListAnnotations::fields,
-        std::tuple{Field{"span_ids", &ListSpanAnnotations::span_ids, "Of these; or give an identifier."}});
+    static constexpr auto fields =
+        joined(ListAnnotations::fields,
+               Pack{Field{"span_ids", &ListSpanAnnotations::span_ids, "Of these; or give an identifier."}});
 };
 
 struct ListTraceAnnotations : ListAnnotations {
     static constexpr bool is_query = true;
     std::vector<std::string> trace_ids;
-    static constexpr std::tuple fields = std::tuple_cat(
-        ListAnnotations::fields,
-        std::tuple{Field{"trace_ids", &ListTraceAnnotations::trace_ids, "Of these; or give an identifier."}});
+    static constexpr auto fields =
+        joined(ListAnnotations::fields,
+               Pack{Field{"trace_ids", &ListTraceAnnotations::trace_ids, "Of these; or give an identifier."}});
 };
 
 struct ListSessionAnnotations : ListAnnotations {
     static constexpr bool is_query = true;
     std::vector<std::string> session_ids;
-    static constexpr std::tuple fields = std::tuple_cat(
-        ListAnnotations::fields,
-        std::tuple{Field{"session_ids", &ListSessionAnnotations::session_ids, "Of these; or give an identifier."}});
+    static constexpr auto fields =
+        joined(ListAnnotations::fields,
+               Pack{Field{"session_ids", &ListSessionAnnotations::session_ids, "Of these; or give an identifier."}});
 };
 
 struct DeleteAnnotations {
@@ -68,7 +68,7 @@ struct DeleteAnnotations {
     std::optional<Time> start_time;
     std::optional<Time> end_time;
     std::optional<bool> delete_all;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &DeleteAnnotations::space, "Id or name of the space; the caller's first one if not given."},
         Field{"name", &DeleteAnnotations::name, "Only annotations with this name."},
         Field{"identifier", &DeleteAnnotations::identifier, "Only annotations with this identifier."},
@@ -84,7 +84,7 @@ struct AnnotationResult {
     std::optional<std::string> label;
     std::optional<double> score;
     std::optional<std::string> explanation;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &AnnotationResult::label, ""},
         Field{"score", &AnnotationResult::score, ""},
         Field{"explanation", &AnnotationResult::explanation, ""},
@@ -98,7 +98,7 @@ struct NewAnnotation {
     std::optional<AnnotationResult> result;
     std::optional<json::Value> metadata;
     json::Defaulted<std::string> identifier;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewAnnotation::name, ""},
         Field{"annotator_kind", &NewAnnotation::annotator_kind, ""},
         Field{"result", &NewAnnotation::result, "A label, a score or an explanation is needed."},
@@ -110,58 +110,58 @@ struct NewAnnotation {
 
 struct NewSpanAnnotation : NewAnnotation {
     std::string span_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"span_id", &NewSpanAnnotation::span_id, ""}});
+    static constexpr Pack fields =
+        joined(NewAnnotation::fields, Pack{Field{"span_id", &NewSpanAnnotation::span_id, ""}});
 };
 
 struct NewTraceAnnotation : NewAnnotation {
     std::string trace_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"trace_id", &NewTraceAnnotation::trace_id, ""}});
+    static constexpr Pack fields =
+        joined(NewAnnotation::fields, Pack{Field{"trace_id", &NewTraceAnnotation::trace_id, ""}});
 };
 
 struct NewSessionAnnotation : NewAnnotation {
     std::string session_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(NewAnnotation::fields, std::tuple{Field{"session_id", &NewSessionAnnotation::session_id, ""}});
+    static constexpr Pack fields =
+        joined(NewAnnotation::fields, Pack{Field{"session_id", &NewSessionAnnotation::session_id, ""}});
 };
 
 struct NewDocumentAnnotation : NewSpanAnnotation {
     int64_t document_position = 0;
-    static constexpr std::tuple fields = std::tuple_cat(
-        NewSpanAnnotation::fields, std::tuple{Field{"document_position", &NewDocumentAnnotation::document_position,
-                                                    "Position in the list of documents, from 0."}});
+    static constexpr auto fields =
+        joined(NewSpanAnnotation::fields, Pack{Field{"document_position", &NewDocumentAnnotation::document_position,
+                                                     "Position in the list of documents, from 0."}});
 };
 
 struct AnnotateSpans {
     static constexpr bool ignores_unknown = true;
     std::vector<NewSpanAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateSpans::data, "The annotations, at most 100000."}};
+    static constexpr Pack fields{Field{"data", &AnnotateSpans::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateTraces {
     static constexpr bool ignores_unknown = true;
     std::vector<NewTraceAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateTraces::data, "The annotations, at most 100000."}};
+    static constexpr Pack fields{Field{"data", &AnnotateTraces::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateSessions {
     static constexpr bool ignores_unknown = true;
     std::vector<NewSessionAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateSessions::data, "The annotations, at most 100000."}};
+    static constexpr Pack fields{Field{"data", &AnnotateSessions::data, "The annotations, at most 100000."}};
 };
 
 struct AnnotateDocuments {
     static constexpr bool ignores_unknown = true;
     std::vector<NewDocumentAnnotation> data;
-    static constexpr std::tuple fields{Field{"data", &AnnotateDocuments::data, "The annotations, at most 100000."}};
+    static constexpr Pack fields{Field{"data", &AnnotateDocuments::data, "The annotations, at most 100000."}};
 };
 
 struct Annotate {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<bool> sync;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &Annotate::space, "Id or name of the space; the caller's first one if not given."},
         Field{"sync", &Annotate::sync,
               "Whether to return the ids. Annotations are stored and visible when the response arrives in any case."},
@@ -173,7 +173,7 @@ struct NewSpanNote {
     std::string span_id;
     std::string note;
     json::Defaulted<std::string> identifier;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"span_id", &NewSpanNote::span_id, ""},
         Field{"note", &NewSpanNote::note, ""},
         Field{"identifier", &NewSpanNote::identifier,
@@ -186,7 +186,7 @@ struct NewTraceNote {
     std::string trace_id;
     std::string note;
     json::Defaulted<std::string> identifier;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &NewTraceNote::trace_id, ""},
         Field{"note", &NewTraceNote::note, ""},
         Field{"identifier", &NewTraceNote::identifier,
@@ -199,7 +199,7 @@ struct NewSessionNote {
     std::string session_id;
     std::string note;
     json::Defaulted<std::string> identifier;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"session_id", &NewSessionNote::session_id, ""},
         Field{"note", &NewSessionNote::note, ""},
         Field{"identifier", &NewSessionNote::identifier,
@@ -210,19 +210,19 @@ struct NewSessionNote {
 struct CreateSpanNote {
     static constexpr bool ignores_unknown = true;
     NewSpanNote data;
-    static constexpr std::tuple fields{Field{"data", &CreateSpanNote::data, ""}};
+    static constexpr Pack fields{Field{"data", &CreateSpanNote::data, ""}};
 };
 
 struct CreateTraceNote {
     static constexpr bool ignores_unknown = true;
     NewTraceNote data;
-    static constexpr std::tuple fields{Field{"data", &CreateTraceNote::data, ""}};
+    static constexpr Pack fields{Field{"data", &CreateTraceNote::data, ""}};
 };
 
 struct CreateSessionNote {
     static constexpr bool ignores_unknown = true;
     NewSessionNote data;
-    static constexpr std::tuple fields{Field{"data", &CreateSessionNote::data, ""}};
+    static constexpr Pack fields{Field{"data", &CreateSessionNote::data, ""}};
 };
 
 struct Annotation {
@@ -236,7 +236,7 @@ struct Annotation {
     AnnotationResult result;
     json::Value metadata;
     std::string identifier;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Annotation::id, ""},
         Field{"created_at", &Annotation::created_at, ""},
         Field{"updated_at", &Annotation::updated_at, ""},
@@ -252,25 +252,23 @@ struct Annotation {
 
 struct SpanAnnotation : Annotation {
     std::string span_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(Annotation::fields, std::tuple{Field{"span_id", &SpanAnnotation::span_id, ""}});
+    static constexpr Pack fields = joined(Annotation::fields, Pack{Field{"span_id", &SpanAnnotation::span_id, ""}});
 };
 
 struct TraceAnnotation : Annotation {
     std::string trace_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(Annotation::fields, std::tuple{Field{"trace_id", &TraceAnnotation::trace_id, ""}});
+    static constexpr Pack fields = joined(Annotation::fields, Pack{Field{"trace_id", &TraceAnnotation::trace_id, ""}});
 };
 
 struct SessionAnnotation : Annotation {
     std::string session_id;
-    static constexpr std::tuple fields =
-        std::tuple_cat(Annotation::fields, std::tuple{Field{"session_id", &SessionAnnotation::session_id, ""}});
+    static constexpr Pack fields =
+        joined(Annotation::fields, Pack{Field{"session_id", &SessionAnnotation::session_id, ""}});
 };
 
 struct WrittenAnnotation {
     std::string id;
-    static constexpr std::tuple fields{Field{"id", &WrittenAnnotation::id, ""}};
+    static constexpr Pack fields{Field{"id", &WrittenAnnotation::id, ""}};
 };
 
 } // namespace hone::api

@@ -25,7 +25,7 @@ struct UploadedView {
     int64_t num_updated_examples = 0;
     int64_t num_deleted_examples = 0;
     int64_t num_redacted_texts = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset_id", &UploadedView::dataset_id, ""},
         Field{"version_id", &UploadedView::version_id, "The newest version; an old one when nothing changed."},
         Field{"num_created_examples", &UploadedView::num_created_examples, ""},

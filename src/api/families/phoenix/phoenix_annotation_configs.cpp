@@ -13,7 +13,7 @@ struct NewAnnotationLabel {
     static constexpr bool ignores_unknown = true;
     std::string label;
     std::optional<double> score;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &NewAnnotationLabel::label, ""},
         Field{"score", &NewAnnotationLabel::score, "Number that stands for the label."},
     };
@@ -29,7 +29,7 @@ struct WriteAnnotationConfig {
     std::optional<double> lower_bound;
     std::optional<double> upper_bound;
     std::optional<double> threshold;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &WriteAnnotationConfig::name, "Name of the annotations; unique in the space."},
         Field{"type", &WriteAnnotationConfig::type, "CATEGORICAL, CONTINUOUS or FREEFORM."},
         Field{"description", &WriteAnnotationConfig::description, ""},
@@ -45,7 +45,7 @@ struct WriteAnnotationConfig {
 struct SetProjectAnnotationConfigs {
     static constexpr bool ignores_unknown = true;
     std::vector<std::string> annotation_config_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"annotation_config_ids", &SetProjectAnnotationConfigs::annotation_config_ids,
               "All annotation configs of the project."},
     };

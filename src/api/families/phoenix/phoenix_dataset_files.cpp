@@ -17,7 +17,7 @@ struct UploadQuery {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<bool> sync;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &UploadQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"sync", &UploadQuery::sync, "Accepted for Phoenix clients; the examples are always stored first."},
     };
@@ -26,7 +26,7 @@ struct UploadQuery {
 // A JSON upload; read from the raw body, because the same route takes forms.
 struct UploadExamples {
     static constexpr bool ignores_unknown = true;
-    evaluate::UploadAction action = evaluate::UploadAction::create;
+    std::optional<evaluate::UploadAction> action;
     std::string name;
     std::optional<std::string> description;
     std::optional<std::vector<json::Value>> inputs;
@@ -35,7 +35,7 @@ struct UploadExamples {
     std::optional<std::vector<json::Value>> splits;
     std::optional<std::vector<std::optional<std::string>>> span_ids;
     std::optional<std::vector<json::Value>> example_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"action", &UploadExamples::action, ""},           Field{"name", &UploadExamples::name, ""},
         Field{"description", &UploadExamples::description, ""}, Field{"inputs", &UploadExamples::inputs, ""},
         Field{"outputs", &UploadExamples::outputs, ""},         Field{"metadata", &UploadExamples::metadata, ""},
@@ -48,7 +48,7 @@ struct OfVersion {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> version_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &OfVersion::space, "Id or name of the space; the caller's first one if not given."},
         Field{"version_id", &OfVersion::version_id, "Id or number of a version; the newest one if not given."},
     };
@@ -60,7 +60,7 @@ struct ImportExamples {
     std::optional<std::string> name;
     std::optional<evaluate::UploadAction> action;
     std::optional<evaluate::FileFormat> format;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ImportExamples::space, "Id or name of the space; the caller's first one if not given."},
         Field{"name", &ImportExamples::name, "Name of the dataset; it is made when there is none."},
         Field{"action", &ImportExamples::action,
@@ -101,7 +101,7 @@ Result<evaluate::Upload> upload_of_json(std::string_view body) {
     if (!sent.inputs) return invalid("inputs is missing");
     const size_t count = sent.inputs->size();
     evaluate::Upload upload;
-    upload.action = sent.action;
+    upload.action = sent.action.value_or(evaluate::UploadAction::create);
     upload.name = sent.name;
     upload.description = sent.description;
     upload.replaces_splits = sent.splits.has_value();
@@ -141,8 +141,9 @@ Result<evaluate::Upload> upload_of_json(std::string_view body) {
 Result<std::string> unpacked(const FormPart& part) {
     const std::string_view encoding = trim(part.header("Content-Encoding"));
     if (encoding.empty() || equals_ignoring_case(encoding, "identity")) return std::string(part.content);
-    if (equals_ignoring_case(encoding, "gzip")) return net::gunzip(part.content, largest_unpacked);
-    return invalid("the file must be plain or gzip, not " + std::string(truncate_utf8(encoding, 40)));
+    if (equals_ignoring_case(encoding, "gzip") || equals_ignoring_case(encoding, "deflate"))
+        return net::gunzip(part.content, largest_unpacked);
+    return invalid("the file must be plain, gzip or deflate, not " + std::string(truncate_utf8(encoding, 40)));
 }
 
 Result<evaluate::FileFormat> format_of(const FormPart& part) {

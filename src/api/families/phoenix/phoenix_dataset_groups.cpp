@@ -16,7 +16,7 @@ struct DatasetSplitView {
     int64_t example_count = 0;
     std::string created_at;
     std::string updated_at;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &DatasetSplitView::id, ""},
         Field{"name", &DatasetSplitView::name, "Unique in the dataset."},
         Field{"description", &DatasetSplitView::description, ""},
@@ -35,7 +35,7 @@ struct CreateSplit {
     std::optional<std::string> color;
     std::optional<std::map<std::string, json::Value>> metadata;
     std::optional<std::vector<std::string>> example_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateSplit::name, ""},
         Field{"description", &CreateSplit::description, ""},
         Field{"color", &CreateSplit::color, "# and six hexadecimal digits in lower case."},
@@ -52,7 +52,7 @@ struct ChangeSplit {
     std::optional<std::map<std::string, json::Value>> metadata;
     std::optional<std::vector<std::string>> add_example_ids;
     std::optional<std::vector<std::string>> remove_example_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ChangeSplit::name, ""},
         Field{"description", &ChangeSplit::description, "null: none."},
         Field{"color", &ChangeSplit::color, ""},
@@ -67,7 +67,7 @@ struct DatasetLabelView {
     std::string name;
     std::optional<std::string> description;
     std::string color;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &DatasetLabelView::id, ""},
         Field{"name", &DatasetLabelView::name, "Unique in the space."},
         Field{"description", &DatasetLabelView::description, ""},
@@ -80,7 +80,7 @@ struct CreateDatasetLabel {
     std::string name;
     std::string color;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateDatasetLabel::name, ""},
         Field{"color", &CreateDatasetLabel::color, "# and six hexadecimal digits in lower case."},
         Field{"description", &CreateDatasetLabel::description, ""},
@@ -92,7 +92,7 @@ struct ChangeDatasetLabel {
     std::optional<std::string> name;
     std::optional<std::string> color;
     std::optional<std::optional<std::string>> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ChangeDatasetLabel::name, ""},
         Field{"color", &ChangeDatasetLabel::color, ""},
         Field{"description", &ChangeDatasetLabel::description, "null: none."},
@@ -102,7 +102,7 @@ struct ChangeDatasetLabel {
 struct SetDatasetLabels {
     static constexpr bool ignores_unknown = true;
     std::optional<std::vector<std::string>> dataset_label_ids;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset_label_ids", &SetDatasetLabels::dataset_label_ids, "All labels of the dataset."},
     };
 };

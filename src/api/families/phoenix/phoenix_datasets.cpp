@@ -13,7 +13,7 @@ struct ListDatasets {
     std::optional<std::string> name;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListDatasets::space, "Id or name of the space; the caller's first one if not given."},
         Field{"name", &ListDatasets::name, "Only the dataset with exactly this name."},
         Field{"limit", &ListDatasets::limit, "Rows in one response, 1 to 1000; 1000 if not given."},
@@ -25,7 +25,7 @@ struct GetDataset {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> version_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &GetDataset::space, "Id or name of the space; the caller's first one if not given."},
         Field{"version_id", &GetDataset::version_id, "Ignored; Phoenix' Python client sends it."},
     };
@@ -36,7 +36,7 @@ struct ListExamples {
     std::optional<std::string> space;
     std::optional<std::string> version_id;
     std::vector<std::string> split;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListExamples::space, "Id or name of the space; the caller's first one if not given."},
         Field{"version_id", &ListExamples::version_id, "Id or number of a version; the newest one if not given."},
         Field{"split", &ListExamples::split, "Id or name of a split: only its examples; may be repeated."},
@@ -52,7 +52,7 @@ struct DatasetView {
     std::string updated_at;
     int64_t example_count = 0;
     int64_t version = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &DatasetView::id, "Id for Phoenix' clients; the plain id and the name are accepted as well."},
         Field{"name", &DatasetView::name, "Unique in the space."},
         Field{"description", &DatasetView::description, ""},
@@ -76,7 +76,7 @@ struct DatasetVersionView {
     int64_t deleted = 0;
     int64_t example_count = 0;
     std::string created_by;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version_id", &DatasetVersionView::version_id, ""},
         Field{"description", &DatasetVersionView::description, "Note of the one who made it."},
         Field{"metadata", &DatasetVersionView::metadata, "An empty object."},
@@ -95,7 +95,7 @@ struct ChangeDataset {
     std::optional<std::string> name;
     std::optional<std::string> description;
     std::optional<std::map<std::string, json::Value>> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ChangeDataset::name, ""},
         Field{"description", &ChangeDataset::description, ""},
         Field{"metadata", &ChangeDataset::metadata, "Replaces the metadata."},
@@ -109,7 +109,7 @@ struct CompareVersions {
     std::optional<std::string> to;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &CompareVersions::space, "Id or name of the space; the caller's first one if not given."},
         Field{"from", &CompareVersions::from, "Id or number of the first version; the one before `to` if not given."},
         Field{"to", &CompareVersions::to, "Id or number of the second version; the newest one if not given."},
@@ -120,7 +120,7 @@ struct CompareVersions {
 
 struct RestoreVersion {
     std::string version_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version_id", &RestoreVersion::version_id, "Id or number of the version to restore."},
     };
 };

@@ -20,7 +20,7 @@ struct CreateExperimentRun {
     std::string end_time;
     std::optional<std::string> trace_id;
     std::optional<std::string> error;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset_example_id", &CreateExperimentRun::dataset_example_id, "Id of an example of the experiment."},
         Field{"output", &CreateExperimentRun::output, "Any JSON; null if not given."},
         Field{"repetition_number", &CreateExperimentRun::repetition_number, "From 1."},
@@ -33,7 +33,7 @@ struct CreateExperimentRun {
 
 struct CreatedId {
     std::string id;
-    static constexpr std::tuple fields{Field{"id", &CreatedId::id, ""}};
+    static constexpr Pack fields{Field{"id", &CreatedId::id, ""}};
 };
 
 struct ExperimentRunView {
@@ -46,7 +46,7 @@ struct ExperimentRunView {
     std::string end_time;
     std::optional<std::string> trace_id;
     std::optional<std::string> error;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExperimentRunView::id, ""},
         Field{"experiment_id", &ExperimentRunView::experiment_id, ""},
         Field{"dataset_example_id", &ExperimentRunView::dataset_example_id, ""},
@@ -63,7 +63,7 @@ struct ListExperimentRuns {
     static constexpr bool is_query = true;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"limit", &ListExperimentRuns::limit, "Rows in one response, 1 to 1000; all of them if not given."},
         Field{"cursor", &ListExperimentRuns::cursor, "next_cursor of the previous response."},
     };
@@ -72,7 +72,7 @@ struct ListExperimentRuns {
 struct IncompleteRunView {
     json::Value dataset_example;
     std::vector<int64_t> repetition_numbers;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"dataset_example", &IncompleteRunView::dataset_example, ""},
         Field{"repetition_numbers", &IncompleteRunView::repetition_numbers, "Missing or failed."},
     };
@@ -83,7 +83,7 @@ struct ListIncompleteEvaluations {
     std::vector<std::string> evaluation_name;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"evaluation_name", &ListIncompleteEvaluations::evaluation_name, "Name of evals; may be repeated."},
         Field{"limit", &ListIncompleteEvaluations::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListIncompleteEvaluations::cursor, "next_cursor of the previous response."},
@@ -94,7 +94,7 @@ struct IncompleteEvaluationView {
     ExperimentRunView experiment_run;
     json::Value dataset_example;
     std::vector<std::string> evaluation_names;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"experiment_run", &IncompleteEvaluationView::experiment_run, ""},
         Field{"dataset_example", &IncompleteEvaluationView::dataset_example, ""},
         Field{"evaluation_names", &IncompleteEvaluationView::evaluation_names, "Missing or failed."},
@@ -107,7 +107,7 @@ struct EvaluationResult {
     std::optional<json::Value> score;
     std::optional<std::string> explanation;
     std::optional<std::map<std::string, json::Value>> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"label", &EvaluationResult::label, "Text; a number or boolean becomes text."},
         Field{"score", &EvaluationResult::score, "A number; true, false and numbers as text become one."},
         Field{"explanation", &EvaluationResult::explanation, ""},
@@ -126,7 +126,7 @@ struct SetEvaluation {
     std::optional<std::string> error;
     std::optional<std::map<std::string, json::Value>> metadata;
     std::optional<std::string> trace_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"experiment_run_id", &SetEvaluation::experiment_run_id, ""},
         Field{"name", &SetEvaluation::name, "Replaces the eval of the run with this name."},
         Field{"annotator_kind", &SetEvaluation::annotator_kind, "LLM, CODE or HUMAN."},
@@ -391,10 +391,11 @@ private:
     static constexpr int64_t page_size = 300;
 
     std::string csv_head() const {
-        std::string head = "example_id,repetition_number,input,reference_output,output,error,latency_ms,start_time,"
-                           "end_time,trace_id";
+        std::string head = "example_id,repetition_number,input,reference_output,output,metadata,error,latency_ms,"
+                           "start_time,end_time,trace_id";
         for (const std::string& name : *m_eval_names)
-            for (const char* part : {"score", "label", "explanation", "annotator_kind", "error"})
+            for (const char* part : {"label", "score", "explanation", "metadata", "annotator_kind", "trace_id", "error",
+                                     "start_time", "end_time"})
                 head += "," + evaluate::quote_csv("annotation_" + name + "_" + part);
         return head + "\r\n";
     }
@@ -405,6 +406,7 @@ private:
         add(record.example.input);
         add(record.example.output);
         add(record.run.output);
+        add(record.example.metadata);
         add(record.run.error.value_or(""));
         add(json::print(milliseconds(record.run.started_at, record.run.ended_at)));
         add(phoenix_time(record.run.started_at));
@@ -413,12 +415,19 @@ private:
         for (const std::string& name : *m_eval_names) {
             const auto eval = std::find_if(record.evals.begin(), record.evals.end(),
                                            [&](const evaluate::ExperimentEval& one) { return one.name == name; });
-            const bool is_there = eval != record.evals.end();
-            add(is_there && eval->score ? json::print(*eval->score) : "");
-            add(is_there ? eval->label.value_or("") : "");
-            add(is_there ? eval->explanation.value_or("") : "");
-            add(is_there ? uppercase(name_of(eval->kind)) : "");
-            add(is_there ? eval->error.value_or("") : "");
+            if (eval == record.evals.end()) {
+                row += ",,,,,,,,,";
+                continue;
+            }
+            add(eval->label.value_or(""));
+            add(eval->score ? json::print(*eval->score) : "");
+            add(eval->explanation.value_or(""));
+            add(json::print(eval->metadata));
+            add(uppercase(name_of(eval->kind)));
+            add(eval->trace_id.value_or(""));
+            add(eval->error.value_or(""));
+            add(phoenix_time(eval->started_at));
+            add(phoenix_time(eval->ended_at));
         }
         return row + "\r\n";
     }

@@ -25,7 +25,7 @@ struct ExperimentView {
     int64_t missing_run_count = 0;
     int64_t dataset_version = 0;
     std::string created_by;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExperimentView::id, "Id for Phoenix' clients; the plain id is accepted as well."},
         Field{"dataset_id", &ExperimentView::dataset_id, ""},
         Field{"dataset_version_id", &ExperimentView::dataset_version_id, ""},
@@ -53,7 +53,7 @@ struct CreateExperiment {
     std::optional<std::string> version_id;
     std::optional<std::vector<std::string>> splits;
     std::optional<int64_t> repetitions;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateExperiment::name, ""},
         Field{"description", &CreateExperiment::description, ""},
         Field{"metadata", &CreateExperiment::metadata, ""},
@@ -68,7 +68,7 @@ struct ChangeExperiment {
     std::optional<std::optional<std::string>> name;
     std::optional<std::optional<std::string>> description;
     std::optional<std::optional<std::map<std::string, json::Value>>> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ChangeExperiment::name, "Must not be null."},
         Field{"description", &ChangeExperiment::description, "null: none."},
         Field{"metadata", &ChangeExperiment::metadata, "Replaces the metadata; must not be null."},
@@ -78,7 +78,7 @@ struct ChangeExperiment {
 struct DeleteExperiment {
     static constexpr bool is_query = true;
     std::optional<bool> delete_project;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"delete_project", &DeleteExperiment::delete_project, "Also delete the traces of its runs."},
     };
 };
@@ -87,7 +87,7 @@ struct ExperimentTagView {
     std::string id;
     std::string name;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ExperimentTagView::id, ""},
         Field{"name", &ExperimentTagView::name, "Unique in the dataset, such as baseline."},
         Field{"description", &ExperimentTagView::description, ""},
@@ -98,7 +98,7 @@ struct SetExperimentTag {
     static constexpr bool ignores_unknown = true;
     std::string name;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SetExperimentTag::name, "Letters in lower case, digits, - and _."},
         Field{"description", &SetExperimentTag::description, ""},
     };
@@ -114,7 +114,7 @@ struct CompareExperiments {
     std::vector<std::string> lower_is_better;
     std::optional<int64_t> limit;
     std::optional<int64_t> skip;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &CompareExperiments::space, "Id or name of the space; the caller's first one if not given."},
         Field{"base", &CompareExperiments::base, "Id of the first experiment; with `dataset` also a tag or a name."},
         Field{"other", &CompareExperiments::other, "Id of the second experiment; with `dataset` also a tag or a name."},
@@ -248,7 +248,8 @@ Result<One<evaluate::Comparison>> compare_experiments(const Call& call, const Co
     options.skip = query.skip.value_or(0);
     const auto base = TRY(find(*query.base));
     const auto other = TRY(find(*query.other));
-    return One<evaluate::Comparison>{TRY(evaluate::compare(experiments, call.caller, base, other, options))};
+    const auto pairs = TRY(call.services.evaluate.pairs.results(call.caller, base, other));
+    return One<evaluate::Comparison>{TRY(evaluate::compare(experiments, call.caller, base, other, options, pairs))};
 }
 
 // --- routes --------------------------------------------------------------------------------------------------------

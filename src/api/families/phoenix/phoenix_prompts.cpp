@@ -15,7 +15,7 @@ struct NewPromptData {
     std::optional<std::string> description;
     std::optional<std::string> source_prompt_id;
     std::optional<std::map<std::string, json::Value>> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewPromptData::name, "Letters in lower case, digits, - and _."},
         Field{"description", &NewPromptData::description, "Of a new prompt."},
         Field{"source_prompt_id", &NewPromptData::source_prompt_id, "Prompt that it is copied from."},
@@ -27,7 +27,7 @@ struct CreatePrompt {
     static constexpr bool ignores_unknown = true;
     NewPromptData prompt;
     std::map<std::string, json::Value> version;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"prompt", &CreatePrompt::prompt, "The prompt is made when there is none with this name."},
         Field{"version", &CreatePrompt::version,
               "model_provider, model_name, template, template_type, template_format, invocation_parameters, tools, "
@@ -39,7 +39,7 @@ struct ChangePrompt {
     static constexpr bool ignores_unknown = true;
     std::optional<std::optional<std::string>> description;
     std::optional<std::map<std::string, json::Value>> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"description", &ChangePrompt::description, "null: none."},
         Field{"metadata", &ChangePrompt::metadata, "Replaces the metadata."},
     };
@@ -51,7 +51,7 @@ struct PromptView {
     std::optional<std::string> description;
     std::optional<std::string> source_prompt_id;
     json::Value metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PromptView::id, ""},
         Field{"name", &PromptView::name, "Unique in the space."},
         Field{"description", &PromptView::description, ""},
@@ -64,7 +64,7 @@ struct PromptTagView {
     std::string id;
     std::string name;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &PromptTagView::id, ""},
         Field{"name", &PromptTagView::name, "Unique in the prompt."},
         Field{"description", &PromptTagView::description, ""},
@@ -75,7 +75,7 @@ struct SetPromptTag {
     static constexpr bool ignores_unknown = true;
     std::string name;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SetPromptTag::name, "Letters in lower case, digits, - and _."},
         Field{"description", &SetPromptTag::description, ""},
     };

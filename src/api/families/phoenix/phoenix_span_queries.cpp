@@ -15,7 +15,7 @@ struct QuerySpansOf {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<std::string> project_name;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &QuerySpansOf::space, "Id or name of the space; the caller's first one if not given."},
         Field{"project_name", &QuerySpansOf::project_name, "Project by id or name; \"default\" if not given."},
     };
@@ -28,7 +28,7 @@ struct QuerySpans {
     std::optional<Time> end_time;
     std::optional<int64_t> limit;
     std::optional<bool> root_spans_only;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"queries", &QuerySpans::queries, "Each becomes one table; at most 20."},
         Field{"start_time", &QuerySpans::start_time, "Started at or after this time."},
         Field{"end_time", &QuerySpans::end_time, "Started before this time."},

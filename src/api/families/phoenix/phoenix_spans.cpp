@@ -27,7 +27,7 @@ struct ListSpans {
     std::vector<std::string> span_kind;
     std::vector<std::string> status_code;
     std::vector<std::string> attribute;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"cursor", &ListSpans::cursor, "next_cursor of the previous response."},
         Field{"limit", &ListSpans::limit,
@@ -49,7 +49,7 @@ struct ListSpans {
 struct CreateSpans {
     static constexpr bool ignores_unknown = true;
     std::vector<json::Value> data;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"data", &CreateSpans::data,
               "Spans as GET returns them: name, context, span_kind, parent_id, start_time, end_time, status_code, "
               "status_message, attributes, events."},
@@ -60,7 +60,7 @@ struct NewSpanContext {
     static constexpr bool ignores_unknown = true;
     std::string trace_id;
     std::string span_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &NewSpanContext::trace_id, "32 hexadecimal digits, or any text."},
         Field{"span_id", &NewSpanContext::span_id, "16 hexadecimal digits, or any text."},
     };
@@ -71,7 +71,7 @@ struct NewSpanEvent {
     std::string name;
     Time timestamp{};
     std::optional<json::Value> attributes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &NewSpanEvent::name, ""},
         Field{"timestamp", &NewSpanEvent::timestamp, ""},
         Field{"attributes", &NewSpanEvent::attributes, ""},
@@ -92,7 +92,7 @@ struct NewSpan {
     std::optional<std::string> status_message;
     std::optional<json::Value> attributes;
     std::optional<std::vector<NewSpanEvent>> events;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &NewSpan::id, "Ignored."},
         Field{"name", &NewSpan::name, ""},
         Field{"context", &NewSpan::context, ""},
@@ -110,7 +110,7 @@ struct NewSpan {
 struct SpanContext {
     std::string trace_id;
     std::string span_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &SpanContext::trace_id, "As it was sent."},
         Field{"span_id", &SpanContext::span_id, "As it was sent."},
     };
@@ -120,7 +120,7 @@ struct SpanEvent {
     std::string name;
     std::string timestamp;
     json::Value attributes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SpanEvent::name, ""},
         Field{"timestamp", &SpanEvent::timestamp, ""},
         Field{"attributes", &SpanEvent::attributes, ""},
@@ -139,7 +139,7 @@ struct Span {
     std::string status_message;
     json::Value attributes;
     std::vector<SpanEvent> events;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Span::id, "Id that includes the project."},
         Field{"name", &Span::name, ""},
         Field{"context", &Span::context, ""},
@@ -342,11 +342,12 @@ public:
     }
 
     net::Response refusal() const {
+        return refusal(std::to_string(m_invalid.size()) + " invalid, " + std::to_string(m_repeated.size()) +
+                       " known already");
+    }
+    net::Response refusal(const std::string& why) const {
         json::Object body;
-        body["error"] =
-            json::Object{{"code", "invalid"},
-                         {"message", "no span was taken: " + std::to_string(m_invalid.size()) + " invalid, " +
-                                         std::to_string(m_repeated.size()) + " known already"}};
+        body["error"] = json::Object{{"code", "invalid"}, {"message", "no span was taken: " + why}};
         body["total_received"] = m_received;
         body["total_queued"] = 0;
         body["total_invalid"] = m_invalid.size();
@@ -450,6 +451,7 @@ Result<net::Response> create_spans(const Call& call, const InSpace& query, const
     request.space = space.text();
     request.projects = &projects;
     const auto taken = TRY(spans.telemetry.ingester().take(request));
+    if (taken.accepted == 0 && taken.rejected > 0) return wanted.refusal(taken.message);
     json::Object counts{{"total_received", static_cast<int64_t>(body.data.size())}, {"total_queued", taken.accepted}};
     return net::json_response(202, json::print(counts));
 }

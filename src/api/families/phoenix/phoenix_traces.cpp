@@ -35,7 +35,7 @@ struct ListTraces {
     std::optional<bool> error;
     std::optional<double> min_latency_ms;
     std::optional<double> max_latency_ms;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListTraces::space, "Id or name of the space; the caller's first one if not given."},
         Field{"start_time", &ListTraces::start_time, "Traces that started at or after this time."},
         Field{"end_time", &ListTraces::end_time, "Traces that started before this time."},
@@ -58,7 +58,7 @@ struct ListSessions {
     std::optional<std::string> cursor;
     std::optional<int64_t> limit;
     std::optional<SortOrder> order;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListSessions::space, "Id or name of the space; the caller's first one if not given."},
         Field{"cursor", &ListSessions::cursor, "next_cursor of the previous response, with the same order."},
         Field{"limit", &ListSessions::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -68,7 +68,7 @@ struct ListSessions {
 
 struct DeleteSessions {
     std::vector<std::string> session_identifiers;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"session_identifiers", &DeleteSessions::session_identifiers, "Ids or names; unknown ones are skipped."}};
 };
 
@@ -81,7 +81,7 @@ struct TraceSpan {
     std::string status_code;
     std::string start_time;
     std::string end_time;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &TraceSpan::id, ""},
         Field{"span_id", &TraceSpan::span_id, ""},
         Field{"parent_id", &TraceSpan::parent_id, ""},
@@ -103,7 +103,7 @@ struct Trace {
     int64_t token_count_completion = 0;
     int64_t token_count_total = 0;
     std::optional<std::vector<TraceSpan>> spans;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &Trace::id, "Id that includes the project."},
         Field{"trace_id", &Trace::trace_id, "As it was sent."},
         Field{"project_id", &Trace::project_id, ""},
@@ -121,7 +121,7 @@ struct SessionTrace {
     std::string trace_id;
     std::string start_time;
     std::string end_time;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &SessionTrace::id, ""},
         Field{"trace_id", &SessionTrace::trace_id, ""},
         Field{"start_time", &SessionTrace::start_time, ""},
@@ -139,7 +139,7 @@ struct ChatSession {
     int64_t token_count_prompt = 0;
     int64_t token_count_completion = 0;
     int64_t token_count_total = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &ChatSession::id, "Id of the chat session that includes the project."},
         Field{"session_id", &ChatSession::session_id, "session.id of the application."},
         Field{"project_id", &ChatSession::project_id, ""},

@@ -15,13 +15,13 @@ namespace hone::api {
 struct FrameKey {
     static constexpr bool ignores_unknown = true;
     std::string key;
-    static constexpr std::tuple fields{Field{"key", &FrameKey::key, "Field or attribute."}};
+    static constexpr Pack fields{Field{"key", &FrameKey::key, "Field or attribute."}};
 };
 
 struct FrameCondition {
     static constexpr bool ignores_unknown = true;
     std::optional<std::string> condition;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"condition", &FrameCondition::condition, "Such as span_kind == 'LLM' and latency_ms > 1000."}};
 };
 
@@ -30,7 +30,7 @@ struct FrameExplosion {
     std::string key;
     std::optional<std::map<std::string, std::string>> kwargs;
     std::optional<std::string> primary_index_key;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &FrameExplosion::key, "Attribute that is a list of objects; each becomes a row."},
         Field{"kwargs", &FrameExplosion::kwargs, "Columns with the place of their value in the object; all if none."},
         Field{"primary_index_key", &FrameExplosion::primary_index_key, "First column of the index."},
@@ -42,7 +42,7 @@ struct FrameConcatenation {
     std::string key;
     std::optional<std::map<std::string, std::string>> kwargs;
     std::optional<std::string> separator;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &FrameConcatenation::key, "Attribute that is a list; its texts are joined."},
         Field{"kwargs", &FrameConcatenation::kwargs, "Columns with the place of their text in each object."},
         Field{"separator", &FrameConcatenation::separator, "Between the texts; an empty line if not given."},
@@ -57,7 +57,7 @@ struct FrameQuery {
     std::optional<FrameConcatenation> concat;
     std::optional<std::map<std::string, std::string>> rename;
     std::optional<FrameKey> index;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"select", &FrameQuery::select, "Columns; all fields if not given."},
         Field{"filter", &FrameQuery::filter, "Which spans."},
         Field{"explode", &FrameQuery::explode, ""},

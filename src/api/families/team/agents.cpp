@@ -14,7 +14,7 @@ struct AgentRequest {
     static constexpr bool is_query = true;
     std::optional<std::string> client_id, redirect_uri, response_type, code_challenge, code_challenge_method, scope,
         state, resource;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"client_id", &AgentRequest::client_id, ""},
         Field{"redirect_uri", &AgentRequest::redirect_uri, ""},
         Field{"response_type", &AgentRequest::response_type, ""},
@@ -42,7 +42,7 @@ struct DecideAgent {
     identity::AuthorizationRequest request;
     std::string space;
     bool allow = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"request", &DecideAgent::request, "As the agent sent the browser here."},
         Field{"space", &DecideAgent::space, "Id or name of the space that the agent can use."},
         Field{"allow", &DecideAgent::allow, "false: the agent gets the error access_denied."},
@@ -51,7 +51,7 @@ struct DecideAgent {
 
 struct AgentDecision {
     std::string redirect_to;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"redirect_to", &AgentDecision::redirect_to, "Where the browser goes now."},
     };
 };
@@ -105,6 +105,7 @@ Result<net::Response> give_agent_token(const Call& call, const RawBody& body) {
 Result<net::Response> revoke_agent_token(const Call& call, const RawBody& body) {
     const auto form = form_of(body.bytes);
     if (!form.ok()) return malformed(form.error());
+    if (!form.value().contains("token")) return malformed(invalid("the parameter token is missing"));
     TRY(call.services.identities.agents.revoke_token(call.caller, form.value()));
     return net::json_response(200, "{}");
 }

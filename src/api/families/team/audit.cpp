@@ -24,7 +24,7 @@ struct ListAudit {
     std::optional<Time> before;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListAudit::space, "Id or name of the space; the caller's first one if not given."},
         Field{"scope", &ListAudit::scope,
               "installation: all entries, also those without a space; for installation owners."},
@@ -53,7 +53,7 @@ struct ExportAudit {
     std::optional<Time> after;
     std::optional<Time> before;
     std::optional<AuditFormat> format;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ExportAudit::space, "Id or name of the space; the caller's first one if not given."},
         Field{"scope", &ExportAudit::scope,
               "installation: all entries, also those without a space; for installation owners."},

@@ -17,7 +17,7 @@ struct ListModelUsage {
     std::optional<std::string> run;
     std::optional<std::string> model;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListModelUsage::space, "Id or name of the space; the caller's first one if not given."},
         Field{"group_by", &ListModelUsage::group_by, "Grouping of the rows; day if not given."},
         Field{"from", &ListModelUsage::from, "First day (UTC), such as 2026-11-01; 30 days ago if not given."},
@@ -43,7 +43,7 @@ struct ModelUsageView {
     int64_t estimated_tokens = 0;
     int64_t cost_micro_usd = 0;
     int64_t unpriced_calls = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"group", &ModelUsageView::group, "The day, model, run, automation or project; empty: none."},
         Field{"calls", &ModelUsageView::calls, "Model calls."},
         Field{"incomplete_calls", &ModelUsageView::incomplete_calls, "Calls without the provider's final numbers."},

@@ -7,15 +7,32 @@ namespace hone::api {
 
 // --- shapes --------------------------------------------------------------------------------------------------------
 
+enum class KeyListScope { space, installation };
+constexpr auto enum_names(KeyListScope) {
+    return std::array{EnumName{KeyListScope::space, "space"}, EnumName{KeyListScope::installation, "installation"}};
+}
+
+enum class KeyOrder { created, last_used };
+constexpr auto enum_names(KeyOrder) {
+    return std::array{EnumName{KeyOrder::created, "created"}, EnumName{KeyOrder::last_used, "last_used"}};
+}
+
 struct ListKeys {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
+    std::optional<KeyListScope> scope;
     std::optional<bool> include_revoked;
+    std::optional<int64_t> unused_days;
+    std::optional<KeyOrder> order;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListKeys::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"scope", &ListKeys::scope, "installation: the keys of all spaces; for installation owners."},
         Field{"include_revoked", &ListKeys::include_revoked, ""},
+        Field{"unused_days", &ListKeys::unused_days, "Only keys that were not used for so many days."},
+        Field{"order", &ListKeys::order,
+              "created: oldest first, if not given. last_used: never used first, then longest unused."},
         Field{"limit", &ListKeys::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListKeys::cursor, "next_cursor of the previous response."},
     };
@@ -28,7 +45,7 @@ struct CreateKey {
     std::optional<access::Role> role;
     std::optional<Time> expires_at;
     std::optional<int64_t> expires_in_days;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateKey::name, ""},
         Field{"kind", &CreateKey::kind, "personal (default) or service."},
         Field{"scopes", &CreateKey::scopes, "Permission names, or all (default), or read."},
@@ -40,7 +57,7 @@ struct CreateKey {
 
 struct RotateKey {
     json::Defaulted<int64_t> grace_seconds;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"grace_seconds", &RotateKey::grace_seconds, "Seconds for which the old key still works; 0 if not given."},
     };
 };
@@ -55,9 +72,20 @@ constexpr int64_t longest_expiry_days = 3650;
 } // namespace
 
 Result<List<access::Key>> list_keys(const Call& call, const ListKeys& query) {
-    const auto space = TRY(space_of(call, query.space));
-    return call.access().keys.list(call.caller, space, query.include_revoked.value_or(false),
-                                   TRY(page_of(query.limit, query.cursor)));
+    std::optional<access::SpaceId> space;
+    if (query.scope != KeyListScope::installation)
+        space = TRY(space_of(call, query.space));
+    else if (query.space)
+        return invalid("space and scope=installation exclude each other");
+    access::KeyFilter filter;
+    filter.include_revoked = query.include_revoked.value_or(false);
+    filter.by_last_use = query.order == KeyOrder::last_used;
+    if (query.unused_days) {
+        if (*query.unused_days < 1 || *query.unused_days > longest_expiry_days)
+            return invalid("unused_days must be between 1 and " + std::to_string(longest_expiry_days));
+        filter.unused_for = std::chrono::hours(24 * *query.unused_days);
+    }
+    return call.access().keys.list(call.caller, space, filter, TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<access::Key>> create_key(const Call& call, const InSpace& query, const CreateKey& body) {
@@ -97,8 +125,9 @@ namespace {
 using enum access::Permission;
 
 const Route keys_table[] = {
-    route<list_keys>("GET", "/v1/keys", need(key_create),
-                     "API keys of the caller; all keys of the space with key_manage."),
+    route<list_keys>(
+        "GET", "/v1/keys", need(key_create),
+        "API keys of the caller; all keys of the space with key_manage, of the installation with user_manage."),
     route<create_key>("POST", "/v1/keys", need(key_create), "Create an API key; it is shown once.").secret(),
     route<revoke_key>("DELETE", "/v1/keys/{key}", need(key_create),
                       "Revoke a key; key_manage is needed for keys of others."),

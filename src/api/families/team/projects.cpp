@@ -15,7 +15,7 @@ struct ListProjects {
     std::optional<std::string> cursor;
     std::optional<bool> include_experiment_projects;
     std::optional<bool> include_dataset_evaluator_projects;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListProjects::space, "Id or name of the space; the caller's first one if not given."},
         Field{"name_contains", &ListProjects::name_contains, "Only names that contain this, in any case."},
         Field{"limit", &ListProjects::limit, "Rows in one response, 1 to 1000; 100 if not given."},
@@ -32,7 +32,7 @@ struct CreateProject {
     std::optional<std::string> description;
     json::Defaulted<bool> restricted;
     std::optional<int64_t> retention_days;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateProject::name, ""},
         Field{"description", &CreateProject::description, ""},
         Field{"restricted", &CreateProject::restricted, "Only users and keys with a binding see it."},
@@ -43,7 +43,7 @@ struct CreateProject {
 
 struct ReplaceProject {
     std::optional<std::string> description;
-    static constexpr std::tuple fields{Field{"description", &ReplaceProject::description, ""}};
+    static constexpr Pack fields{Field{"description", &ReplaceProject::description, ""}};
 };
 
 struct UpdateProject {
@@ -51,7 +51,7 @@ struct UpdateProject {
     std::optional<std::string> description;
     std::optional<bool> restricted;
     std::optional<std::optional<int64_t>> retention_days;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdateProject::name, ""},
         Field{"description", &UpdateProject::description, ""},
         Field{"restricted", &UpdateProject::restricted, ""},

@@ -9,7 +9,7 @@ struct CreateCustomRole {
     std::string name;
     json::Defaulted<std::string> description;
     std::vector<std::string> permissions;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateCustomRole::name, ""},
         Field{"description", &CreateCustomRole::description, ""},
         Field{"permissions", &CreateCustomRole::permissions,
@@ -21,7 +21,7 @@ struct UpdateCustomRole {
     std::optional<std::string> name;
     std::optional<std::string> description;
     std::optional<std::vector<std::string>> permissions;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdateCustomRole::name, ""},
         Field{"description", &UpdateCustomRole::description, ""},
         Field{"permissions", &UpdateCustomRole::permissions, "Replaces all of them."},

@@ -3,6 +3,7 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "base/program.h"
 
 namespace hone::api {
 
@@ -12,7 +13,7 @@ struct RoleInfo {
     access::Role role = access::Role::viewer;
     std::string doc;
     std::vector<std::string> permissions;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"role", &RoleInfo::role, ""},
         Field{"doc", &RoleInfo::doc, ""},
         Field{"permissions", &RoleInfo::permissions, ""},
@@ -23,15 +24,28 @@ struct PermissionInfo {
     std::string name;
     std::string doc;
     bool installation = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &PermissionInfo::name, ""},
         Field{"doc", &PermissionInfo::doc, ""},
         Field{"installation", &PermissionInfo::installation, "Held by installation owners only."},
     };
 };
 
+struct VersionChange {
+    std::string version;
+    std::string previous;
+    Time since{};
+    static constexpr Pack fields{
+        Field{"version", &VersionChange::version, ""},
+        Field{"previous", &VersionChange::previous, "The version that served before; empty: none was recorded."},
+        Field{"since", &VersionChange::since, "Its first start."},
+    };
+};
+
 struct ServerInfo {
     std::string version;
+    bool program_replaced = false;
+    std::vector<VersionChange> versions;
     Time started_at{};
     int64_t schema_version = 0;
     std::string database;
@@ -39,8 +53,12 @@ struct ServerInfo {
     std::vector<RoleInfo> roles;
     std::vector<PermissionInfo> permissions;
     std::vector<SettingView> settings;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"version", &ServerInfo::version, ""},
+        Field{"program_replaced", &ServerInfo::program_replaced,
+              "The program on the disk is another one than the one that runs: a restart completes the upgrade."},
+        Field{"versions", &ServerInfo::versions,
+              "The versions that served, newest first, at most 20; for installation owners, empty for others."},
         Field{"started_at", &ServerInfo::started_at, ""},
         Field{"schema_version", &ServerInfo::schema_version, ""},
         Field{"database", &ServerInfo::database, "sqlite or postgres."},
@@ -53,10 +71,31 @@ struct ServerInfo {
 
 // --- handlers ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// The audit log records them; those who cannot read all of it see none.
+std::vector<VersionChange> version_changes(const Call& call) {
+    std::vector<VersionChange> changes;
+    access::AuditFilter filter;
+    filter.action = "version_change";
+    const auto entries = call.access().audit.list(call.caller, {}, filter, {20, {}});
+    if (!entries.ok()) return changes;
+    for (const access::AuditEntry& entry : entries.value().data) {
+        const json::Value* from = entry.details.is_object() ? entry.details.get_object().if_contains("from") : nullptr;
+        const std::string previous(from && from->is_string() ? std::string_view(from->get_string()) : "");
+        changes.push_back({entry.target, previous, entry.time});
+    }
+    return changes;
+}
+
+} // namespace
+
 Result<One<ServerInfo>> get_server(const Call& call) {
     const Installation& installation = call.services.installation;
     ServerInfo info;
     info.version = installation.version();
+    info.program_replaced = program_was_replaced();
+    info.versions = version_changes(call);
     info.started_at = installation.started_at();
     info.schema_version = installation.schema_version();
     info.database = installation.database_engine();
@@ -92,6 +131,32 @@ Result<net::Response> get_backup(const Call& call) {
     return response;
 }
 
+Result<One<StoredBackup>> store_backup(const Call& call) {
+    return One<StoredBackup>{TRY(call.services.installation.store_backup(call.caller))};
+}
+
+Result<List<StoredBackup>> list_backups(const Call& call, const PageQuery& query) {
+    const access::PageRequest page = TRY(page_of(query.limit, query.cursor));
+    const std::string after = TRY(page.after());
+    std::vector<StoredBackup> all = TRY(call.services.installation.stored_backups(call.caller));
+    // Newest first, by name.
+    std::erase_if(all, [&](const StoredBackup& one) { return !after.empty() && one.name >= after; });
+    if (all.size() > static_cast<size_t>(page.limit) + 1) all.resize(static_cast<size_t>(page.limit) + 1);
+    return access::make_page(std::move(all), page, [](const StoredBackup& one) { return one.name; });
+}
+
+Result<List<ServerView>> list_servers(const Call& call) {
+    return List<ServerView>{TRY(call.services.installation.servers(call.caller)), {}};
+}
+
+Result<List<FindingView>> get_diagnosis(const Call& call) {
+    return List<FindingView>{TRY(call.services.installation.diagnosis(call.caller)), {}};
+}
+
+Result<One<CapacityView>> get_capacity(const Call& call) {
+    return One<CapacityView>{TRY(call.services.installation.capacity(call.caller))};
+}
+
 Result<net::Response> get_openapi(const Call& call) {
     return net::json_response(200, json::print(openapi(call.services.installation.version())));
 }
@@ -104,11 +169,18 @@ using enum access::Permission;
 
 const Route server_table[] = {
     route<get_server>("GET", "/v1/server", login, "Version, roles, permissions; settings for installation owners."),
+    route<list_servers>("GET", "/v1/servers", need(user_manage), "Servers that share the database, with their roles."),
+    route<get_diagnosis>("GET", "/v1/diagnosis", need(user_manage),
+                         "What is slow, full, late or misconfigured on this server."),
+    route<get_capacity>("GET", "/v1/capacity", need(user_manage), "Spans per day, disk and cost of model calls."),
     route<list_licenses>("GET", "/v1/licenses", login, "Libraries that are part of Hone, and their licenses."),
     route<list_storage>("GET", "/v1/storage/spaces", need(user_manage), "Disk used by each space."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),
                       "A backup of the database, spans and evals, for `hone restore`.")
         .raw("application/zstd"),
+    route<store_backup>("POST", "/v1/backups", need(backup_create),
+                        "Write a backup to the object store; the response comes when it is complete."),
+    route<list_backups>("GET", "/v1/backups", need(backup_create), "Backups in the object store, newest first."),
     route<get_openapi>("GET", "/openapi.json", guest, "This document.").raw("application/json"),
 };
 

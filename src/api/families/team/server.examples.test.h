@@ -6,7 +6,8 @@
 namespace hone::api::testing {
 
 inline constexpr Example server_examples[] = {
-    {"GET /v1/server"}, {"GET /v1/licenses"}, {"GET /v1/storage/spaces"}, {"GET /v1/backup"}, {"GET /openapi.json"},
+    {"GET /v1/servers"},        {"GET /v1/diagnosis"}, {"GET /v1/capacity"}, {"GET /v1/server"},  {"GET /v1/licenses"},
+    {"GET /v1/storage/spaces"}, {"GET /v1/backup"},    {"POST /v1/backups"}, {"GET /v1/backups"}, {"GET /openapi.json"},
 };
 
 } // namespace hone::api::testing

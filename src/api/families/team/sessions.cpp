@@ -13,7 +13,7 @@ struct LogIn {
     std::string email;
     std::string password;
     std::optional<std::string> code;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"email", &LogIn::email, ""},
         Field{"password", &LogIn::password, ""},
         Field{
@@ -25,7 +25,7 @@ struct LogIn {
 
 struct LoggedOut {
     std::optional<std::string> end_session_url;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"end_session_url", &LoggedOut::end_session_url,
               "Page of the provider of single sign-on that ends the login there too; null if there is none."},
     };
@@ -33,13 +33,13 @@ struct LoggedOut {
 
 struct UpdateMe {
     std::optional<std::string> name;
-    static constexpr std::tuple fields{Field{"name", &UpdateMe::name, ""}};
+    static constexpr Pack fields{Field{"name", &UpdateMe::name, ""}};
 };
 
 struct ChangePassword {
     std::string current_password;
     std::string new_password;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"current_password", &ChangePassword::current_password, ""},
         Field{"new_password", &ChangePassword::new_password, "At least 10 characters."},
     };
@@ -49,7 +49,7 @@ struct AcceptInvite {
     std::optional<std::string> name;
     std::string password;
     std::optional<std::string> code;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &AcceptInvite::name, "Name of a new user."},
         Field{"password", &AcceptInvite::password, "Password of the new or of the existing account."},
         Field{"code", &AcceptInvite::code, "Code of an existing account with a second factor."},
@@ -58,17 +58,17 @@ struct AcceptInvite {
 
 struct RequestPasswordReset {
     std::string email;
-    static constexpr std::tuple fields{Field{"email", &RequestPasswordReset::email, "E-mail address of the account."}};
+    static constexpr Pack fields{Field{"email", &RequestPasswordReset::email, "E-mail address of the account."}};
 };
 
 struct SetNewPassword {
     std::string password;
-    static constexpr std::tuple fields{Field{"password", &SetNewPassword::password, "At least 10 characters."}};
+    static constexpr Pack fields{Field{"password", &SetNewPassword::password, "At least 10 characters."}};
 };
 
 struct PasswordResetRequested {
     bool by_mail = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{
             "by_mail", &PasswordResetRequested::by_mail,
             "If the account exists, a link is sent to it; false: this server sends no mail, an installation owner can "
@@ -78,14 +78,14 @@ struct PasswordResetRequested {
 
 struct PasswordResetInfo {
     std::string email;
-    static constexpr std::tuple fields{Field{"email", &PasswordResetInfo::email, "E-mail address of the account."}};
+    static constexpr Pack fields{Field{"email", &PasswordResetInfo::email, "E-mail address of the account."}};
 };
 
 struct PasswordResetLink {
     std::string email;
     std::string path;
     Time expires_at{};
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"email", &PasswordResetLink::email, "E-mail address of the account."},
         Field{"path", &PasswordResetLink::path, "Path of the page that sets the password; only in this response."},
         Field{"expires_at", &PasswordResetLink::expires_at, "An hour after it was created."},
@@ -100,7 +100,7 @@ struct Me {
     std::optional<std::string> csrf_token;
     bool must_change_password = false;
     bool must_add_second_factor = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"user", &Me::user, "null for a service key."},
         Field{"key", &Me::key, "API key of the request."},
         Field{"spaces", &Me::spaces, "The caller's spaces, at most 1000."},

@@ -1,4 +1,4 @@
-// Single sign-on, its providers, identities and second factors of accounts, logins of all accounts.
+// Single sign-on, its providers and groups, identities and second factors of accounts, logins of all accounts.
 #include "api/core/cookies.h"
 #include "api/core/in_path.h"
 #include "api/core/route.h"
@@ -12,7 +12,7 @@ namespace hone::api {
 struct SignOnButton {
     std::string name;
     std::string title;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &SignOnButton::name, ""},
         Field{"title", &SignOnButton::title, ""},
     };
@@ -21,7 +21,7 @@ struct SignOnButton {
 struct LoginOptions {
     std::vector<SignOnButton> providers;
     bool passwords = true;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"providers", &LoginOptions::providers, "Providers of single sign-on."},
         Field{"passwords", &LoginOptions::passwords, "false: only single accounts can log in with a password."},
     };
@@ -30,7 +30,7 @@ struct LoginOptions {
 struct StartSignOn {
     static constexpr bool is_query = true;
     std::optional<std::string> return_to;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"return_to", &StartSignOn::return_to, "Path of the page to open afterwards."},
     };
 };
@@ -43,7 +43,7 @@ struct SignOnQuery {
     std::optional<std::string> state;
     std::optional<std::string> iss;
     std::optional<std::string> error;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"code", &SignOnQuery::code, ""},
         Field{"state", &SignOnQuery::state, ""},
         Field{"iss", &SignOnQuery::iss, "Issuer of the response (RFC 9207)."},
@@ -55,7 +55,7 @@ struct WhichIdentity {
     static constexpr bool is_query = true;
     std::optional<std::string> issuer;
     std::optional<std::string> subject;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"issuer", &WhichIdentity::issuer, ""},
         Field{"subject", &WhichIdentity::subject, ""},
     };
@@ -66,21 +66,35 @@ struct ListLogins {
     std::optional<std::string> user;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"user", &ListLogins::user, "Id of a user; all users if not given."},
         Field{"limit", &ListLogins::limit, "Rows in one response, 1 to 1000; 100 if not given."},
         Field{"cursor", &ListLogins::cursor, "next_cursor of the previous response."},
     };
 };
 
+struct ListGroups {
+    static constexpr bool is_query = true;
+    std::optional<std::string> provider;
+    std::optional<std::string> user;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr Pack fields{
+        Field{"provider", &ListGroups::provider, "Name of a provider; all providers if not given."},
+        Field{"user", &ListGroups::user, "Id of a user: only groups in which this user is."},
+        Field{"limit", &ListGroups::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListGroups::cursor, "next_cursor of the previous response."},
+    };
+};
+
 struct BeginSecondFactor {
     std::string password;
-    static constexpr std::tuple fields{Field{"password", &BeginSecondFactor::password, ""}};
+    static constexpr Pack fields{Field{"password", &BeginSecondFactor::password, ""}};
 };
 
 struct ConfirmSecondFactor {
     std::string code;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"code", &ConfirmSecondFactor::code, "The code that the authenticator app shows now."},
     };
 };
@@ -88,7 +102,7 @@ struct ConfirmSecondFactor {
 struct RemoveSecondFactor {
     std::string password;
     std::string code;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"password", &RemoveSecondFactor::password, ""},
         Field{"code", &RemoveSecondFactor::code, "Code of the app, or a recovery code."},
     };
@@ -97,6 +111,8 @@ struct RemoveSecondFactor {
 // --- handlers ------------------------------------------------------------------------------------------------------
 
 namespace {
+
+constexpr size_t logout_body_limit = 64 << 10;
 
 std::string escaped_html(std::string_view text) {
     std::string out;
@@ -191,6 +207,24 @@ Result<net::Response> finish_sign_on(const Call& call, const SignOnQuery& query)
     return response;
 }
 
+// As the specification wants it: 200 without content, or 400 with the form of OAuth's errors.
+Result<net::Response> end_logins_by_provider(const Call& call, const RawBody& body) {
+    const auto form = net::parse_query(body.bytes);
+    std::string token;
+    if (form.ok())
+        for (const auto& [name, value] : form.value())
+            if (name == "logout_token") token = value;
+    const auto ended = call.services.identities.sign_on.end_logins(call.caller, call.at("provider"), token);
+    if (!ended.ok() && ended.error().code != Code::unauthorized) return ended.error();
+    net::Response response = net::json_response(200, "{}");
+    if (!ended.ok()) {
+        const json::Object error{{"error", "invalid_request"}, {"error_description", ended.error().message}};
+        response = net::json_response(400, json::print(error));
+    }
+    response.set_header("Cache-Control", "no-store");
+    return response;
+}
+
 Result<List<identity::Identity>> list_identities(const Call& call) {
     return List<identity::Identity>{TRY(call.services.identities.sign_on.identities(call.caller)), {}};
 }
@@ -226,6 +260,13 @@ Result<Nothing> delete_identity_provider(const Call& call) {
 Result<One<identity::ProviderCheck>> check_identity_provider(const Call& call) {
     return One<identity::ProviderCheck>{
         TRY(call.services.identities.providers.check(call.caller, call.at("provider")))};
+}
+
+Result<List<identity::Group>> list_groups(const Call& call, const ListGroups& query) {
+    identity::GroupFilter filter;
+    filter.provider = query.provider;
+    if (query.user) filter.user = TRY(parse_id<access::UserTag>(*query.user));
+    return call.services.identities.groups.list(call.caller, filter, TRY(page_of(query.limit, query.cursor)));
 }
 
 Result<One<identity::SecondFactorState>> get_second_factor(const Call& call) {
@@ -284,6 +325,12 @@ const Route sign_on_table[] = {
     route<finish_sign_on>("GET", "/v1/login/{provider}/callback", guest,
                           "End of a sign-in: the provider sends the browser here; sets the session cookie.")
         .raw("text/html"),
+    route<end_logins_by_provider>("POST", "/v1/login/{provider}/logout", guest,
+                                  "Back-channel logout: a provider ends the logins of a person that began there.")
+        .takes("application/x-www-form-urlencoded")
+        .raw("application/json")
+        .with_body_limit(logout_body_limit)
+        .fails_as(ErrorForm::oauth),
     route<start_sign_on_link>("GET", "/v1/me/sign_on/{provider}/start", login,
                               "Link an identity at a provider to the caller's account: redirects the browser to it.")
         .raw("text/html")
@@ -317,6 +364,9 @@ const Route sign_on_table[] = {
                                     "Delete a provider and its identities; accounts are kept."),
     route<check_identity_provider>("POST", "/v1/identity_providers/{provider}/check", need(user_manage),
                                    "Read a provider's metadata and keys now; reports what is wrong."),
+    route<list_groups>("GET", "/v1/groups", need(user_manage),
+                       "Groups that providers sent at the last sign-ins, and those that mappings name, with their "
+                       "people and roles."),
 };
 
 } // namespace

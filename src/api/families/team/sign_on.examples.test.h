@@ -9,6 +9,7 @@ inline constexpr Example sign_on_examples[] = {
     {"GET /v1/login_options"},
     {.route = "GET /v1/login/{provider}/start", .allowed = 503},
     {.route = "GET /v1/login/{provider}/callback", .query = "code=a&state=b&session_state=c", .allowed = 400},
+    {.route = "POST /v1/login/{provider}/logout", .body = "logout_token=a", .allowed = 503},
     {.route = "GET /v1/me/sign_on/{provider}/start", .people_only = true, .allowed = 503},
     {.route = "GET /v1/me/identities", .people_only = true},
     {.route = "DELETE /v1/me/identities",
@@ -36,6 +37,7 @@ inline constexpr Example sign_on_examples[] = {
     {"PATCH /v1/identity_providers/{provider}", "", R"({"title":"Company"})"},
     {"DELETE /v1/identity_providers/{provider}"},
     {"POST /v1/identity_providers/{provider}/check"},
+    {"GET /v1/groups"},
 };
 
 } // namespace hone::api::testing

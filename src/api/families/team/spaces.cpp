@@ -10,7 +10,7 @@ namespace hone::api {
 struct DeleteSpace {
     static constexpr bool is_query = true;
     std::optional<std::string> confirm;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"confirm", &DeleteSpace::confirm, "The name of the space, to confirm."},
     };
 };
@@ -18,7 +18,7 @@ struct DeleteSpace {
 struct CreateSpace {
     std::string name;
     json::Defaulted<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &CreateSpace::name, ""},
         Field{"description", &CreateSpace::description, ""},
     };
@@ -27,7 +27,7 @@ struct CreateSpace {
 struct UpdateSpace {
     std::optional<std::string> name;
     std::optional<std::string> description;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdateSpace::name, ""},
         Field{"description", &UpdateSpace::description, ""},
     };
@@ -37,7 +37,7 @@ struct CreateInvite {
     std::string email;
     std::optional<access::Role> role;
     std::optional<std::string> custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"email", &CreateInvite::email, ""},
         Field{"role", &CreateInvite::role, "A built-in role; or give custom_role."},
         Field{"custom_role", &CreateInvite::custom_role, "Id or name of a custom role of the space."},
@@ -47,7 +47,7 @@ struct CreateInvite {
 struct SetMemberRole {
     std::optional<access::Role> role;
     std::optional<std::string> custom_role;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"role", &SetMemberRole::role, "A built-in role; or give custom_role."},
         Field{"custom_role", &SetMemberRole::custom_role, "Id or name of a custom role of the space."},
     };
@@ -57,7 +57,7 @@ struct UpdateUser {
     std::optional<std::string> name;
     std::optional<bool> disabled;
     std::optional<bool> installation_owner;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &UpdateUser::name, ""},
         Field{"disabled", &UpdateUser::disabled, ""},
         Field{"installation_owner", &UpdateUser::installation_owner, ""},

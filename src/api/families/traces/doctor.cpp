@@ -24,7 +24,7 @@ struct TraceFindingView {
     double share = 0;
     std::vector<std::string> services;
     std::vector<std::string> scopes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &TraceFindingView::name, "Constant name of the finding, such as calls_without_tokens."},
         Field{"severity", &TraceFindingView::severity, "problem: something is missing; notice: good to know."},
         Field{"title", &TraceFindingView::title, ""},
@@ -44,7 +44,7 @@ struct ConventionShareView {
     double share = 0;
     int64_t read = 0;
     int64_t kept = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &ConventionShareView::name, ""},
         Field{"spans", &ConventionShareView::spans, "Spans of the sample that have attributes of the convention."},
         Field{"share", &ConventionShareView::share, "0 to 1, of the sample."},
@@ -57,7 +57,7 @@ struct UnknownAttributeView {
     std::string key;
     int64_t spans = 0;
     std::vector<std::string> scopes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &UnknownAttributeView::key, ""},
         Field{"spans", &UnknownAttributeView::spans, "Spans of the sample."},
         Field{"scopes", &UnknownAttributeView::scopes, "Instrumentations that send it."},
@@ -73,7 +73,7 @@ struct TraceDiagnosisView {
     std::vector<TraceFindingView> findings;
     std::vector<ConventionShareView> conventions;
     std::vector<UnknownAttributeView> unknown_attributes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"after", &TraceDiagnosisView::after, ""},
         Field{"before", &TraceDiagnosisView::before, ""},
         Field{"spans", &TraceDiagnosisView::spans, "Spans in the window."},

@@ -18,7 +18,7 @@ struct NewEval {
     std::optional<double> score;
     std::optional<std::string> explanation;
     std::optional<json::Value> metadata;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target", &NewEval::target, "span (default), trace or chat_session."},
         Field{"target_id", &NewEval::target_id, "Span id, trace id, or the chat session's name."},
         Field{"name", &NewEval::name, ""},
@@ -34,7 +34,7 @@ struct NewEval {
 
 struct WriteEvals {
     std::vector<NewEval> data;
-    static constexpr std::tuple fields{Field{"data", &WriteEvals::data, "The evals, at most 100000."}};
+    static constexpr Pack fields{Field{"data", &WriteEvals::data, "The evals, at most 100000."}};
 };
 
 struct ListEvalViews {
@@ -46,7 +46,7 @@ struct ListEvalViews {
     std::vector<std::string> name;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ListEvalViews::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &ListEvalViews::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &ListEvalViews::target_id, "Only evals of this target; may be repeated."},
@@ -62,7 +62,7 @@ struct EvalHistoryQuery {
     std::optional<std::string> space;
     std::optional<telemetry::EvalTarget> target;
     std::optional<std::string> target_id;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &EvalHistoryQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"target", &EvalHistoryQuery::target, "span (if not given), trace or chat_session."},
         Field{"target_id", &EvalHistoryQuery::target_id, "Id of the target."},
@@ -73,7 +73,7 @@ struct WriteEvalsOptions {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<bool> brief;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &WriteEvalsOptions::space, "Id or name of the space; the caller's first one if not given."},
         Field{"brief", &WriteEvalsOptions::brief, "Return only the ids; always the case above 1000 evals."},
     };
@@ -84,7 +84,7 @@ struct EvalNameView {
     std::string name;
     int64_t count = 0;
     std::vector<std::string> labels;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"target", &EvalNameView::target, ""},
         Field{"name", &EvalNameView::name, ""},
         Field{"count", &EvalNameView::count, "Number of evals."},
@@ -110,7 +110,7 @@ struct EvalView {
     std::optional<int64_t> evaluator_version;
     std::optional<std::string> job;
     double inclusion = 1;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"id", &EvalView::id, ""},
         Field{"target", &EvalView::target, ""},
         Field{"target_id", &EvalView::target_id, "Span id, trace id, or the chat session's name."},

@@ -21,7 +21,7 @@ struct LogsQuery {
     std::optional<Time> before;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &LogsQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"text", &LogsQuery::text, "Part of the message, the name or the attributes, in any case."},
         Field{"severity", &LogsQuery::severity, "trace, debug, info, warn, error or fatal: this one or worse."},
@@ -44,7 +44,7 @@ struct LogRecordView {
     std::string trace_id;
     std::string span_id;
     json::Value attributes;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &LogRecordView::time, "When it happened."},
         Field{"severity", &LogRecordView::severity, "trace, debug, info, warn, error, fatal; empty if not sent."},
         Field{"name", &LogRecordView::name, "Name of the event; log if it has none."},
@@ -62,7 +62,7 @@ struct MetricsQuery {
     std::optional<std::string> space;
     std::optional<Time> after;
     std::optional<Time> before;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &MetricsQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"after", &MetricsQuery::after, "With points at or after this time; a day before the end if not given."},
         Field{"before", &MetricsQuery::before, "With points before this time; now if not given."},
@@ -77,7 +77,7 @@ struct MetricView {
     int64_t points = 0;
     Time last_time{};
     std::vector<std::string> services;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metric", &MetricView::metric, "Name of the metric."},
         Field{"use", &MetricView::use, "tokens, cost, latency or usage."},
         Field{"unit", &MetricView::unit, "Unit, as sent."},
@@ -97,7 +97,7 @@ struct MetricSeriesQuery {
     std::optional<std::string> bucket;
     std::optional<std::string> group_by;
     std::optional<int64_t> groups;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &MetricSeriesQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"metric", &MetricSeriesQuery::metric, "Name of the metric; GET …/metrics lists them."},
         Field{"after", &MetricSeriesQuery::after, "Start of the range; a day before its end if not given."},
@@ -117,7 +117,7 @@ struct MetricBucketView {
     std::optional<double> mean;
     std::optional<double> p50;
     std::optional<double> p95;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &MetricBucketView::time, "Start of the bucket."},
         Field{"group", &MetricBucketView::group, "Empty without group_by."},
         Field{"sum", &MetricBucketView::sum, "Increase in the bucket; of a gauge the mean of its points."},
@@ -135,7 +135,7 @@ struct MetricSeriesView {
     std::string kind;
     int64_t bucket_ns = 0;
     std::vector<MetricBucketView> buckets;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metric", &MetricSeriesView::metric, "Name of the metric."},
         Field{"use", &MetricSeriesView::use, "tokens, cost, latency or usage; empty: no point in the range."},
         Field{"unit", &MetricSeriesView::unit, "Unit, as sent."},

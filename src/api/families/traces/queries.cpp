@@ -20,15 +20,17 @@ struct SeriesQuery : SpanRange {
     std::optional<std::string> eval_name;
     std::optional<std::string> eval_label;
     std::optional<telemetry::EvalTarget> eval_target;
-    static constexpr auto fields = std::tuple_cat(
+    static constexpr auto fields = joined(
         span_range_fields(),
-        std::tuple{
+        Pack{
             Field{"metrics", &SeriesQuery::metrics,
                   "count, errors, error_rate, latency_p50, latency_p95, latency_p99, latency_mean, first_token_p50, "
                   "first_token_p95, tokens, cost, traces, eval_rate, eval_score; several, separated by commas; count "
                   "if not given."},
             Field{"bucket", &SeriesQuery::bucket, "Length of a bucket: 5m (if not given), 1h; 0s: one bucket."},
-            Field{"group_by", &SeriesQuery::group_by, "A filter field like model, or attributes[\"key\"]."},
+            Field{"group_by", &SeriesQuery::group_by,
+                  "A filter field like model, attributes[\"key\"], or latency_bucket: spans by duration, each group "
+                  "named by its shortest duration in nanoseconds, five groups per factor of ten."},
             Field{"groups", &SeriesQuery::groups, "Number of groups, the largest first, 1 to 200; 20 if not given."},
             Field{"eval_name", &SeriesQuery::eval_name, "For eval_rate and eval_score."},
             Field{"eval_label", &SeriesQuery::eval_label, "eval_rate: the share of this label."},
@@ -41,8 +43,8 @@ struct SeriesQuery : SpanRange {
 struct FacetsQuery : SpanRange {
     std::optional<std::string> field;
     std::optional<int64_t> limit;
-    static constexpr auto fields = std::tuple_cat(
-        span_range_fields(), std::tuple{
+    static constexpr auto fields = joined(
+        span_range_fields(), Pack{
                                  Field{"field", &FacetsQuery::field,
                                        "A filter field like model, or attributes[\"key\"]; name if not given."},
                                  Field{"limit", &FacetsQuery::limit, "Number of values, 1 to 1000; 100 if not given."},
@@ -52,10 +54,10 @@ struct FacetsQuery : SpanRange {
 struct AttributeKeysQuery : SpanRange {
     std::optional<int64_t> limit;
     static constexpr auto fields =
-        std::tuple_cat(span_range_fields(),
-                       std::tuple{
-                           Field{"limit", &AttributeKeysQuery::limit, "Number of keys, 1 to 1000; 100 if not given."},
-                       });
+        joined(span_range_fields(),
+               Pack{
+                   Field{"limit", &AttributeKeysQuery::limit, "Number of keys, 1 to 1000; 100 if not given."},
+               });
 };
 
 enum class SqlFormat { json, json_lines, csv, arrow, parquet };
@@ -70,7 +72,7 @@ struct RunSql {
     std::string sql;
     json::Defaulted<SqlFormat> format = SqlFormat::json;
     std::optional<int64_t> limit;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"project", &RunSql::project, "Id or name of the project; the query reads only its data."},
         Field{"sql", &RunSql::sql, "One SELECT over spans, evals, traces, chat_sessions, logs and metric_points."},
         Field{"format", &RunSql::format, "json (default), json_lines, csv, arrow or parquet."},
@@ -88,7 +90,7 @@ struct ComparisonQuery {
     std::optional<Time> baseline_before;
     std::optional<std::string> group_by;
     std::optional<int64_t> groups;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ComparisonQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"filter", &ComparisonQuery::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"after", &ComparisonQuery::after, "Start of the window; a day before its end if not given."},
@@ -111,7 +113,7 @@ struct SearchQuery {
     std::optional<Time> before;
     std::optional<int64_t> limit;
     std::optional<std::string> cursor;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &SearchQuery::space, "Id or name of the space; the caller's first one if not given."},
         Field{"text", &SearchQuery::text, "Words in the input or the output; * at an end matches inside words."},
         Field{"filter", &SearchQuery::filter,
@@ -128,7 +130,7 @@ struct SeriesBucket {
     Time time{};
     std::string group;
     std::vector<std::optional<double>> values;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"time", &SeriesBucket::time, "Start of the bucket."},
         Field{"group", &SeriesBucket::group, "Empty without group_by."},
         Field{"values", &SeriesBucket::values, "One value per metric, in the same order; null: no value."},
@@ -139,7 +141,7 @@ struct SpanSeries {
     std::vector<std::string> metrics;
     int64_t bucket_ns = 0;
     std::vector<SeriesBucket> buckets;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metrics", &SpanSeries::metrics,
               "Names of the metrics. Latencies are in nanoseconds, costs in dollars, rates 0 to 1."},
         Field{"bucket_ns", &SpanSeries::bucket_ns, "Length of a bucket; 0: one bucket."},
@@ -150,7 +152,7 @@ struct SpanSeries {
 struct FacetValue {
     std::string value;
     int64_t count = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"value", &FacetValue::value, ""},
         Field{"count", &FacetValue::count, "Number of spans."},
     };
@@ -159,7 +161,7 @@ struct FacetValue {
 struct AttributeKeyCount {
     std::string key;
     int64_t count = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"key", &AttributeKeyCount::key, ""},
         Field{"count", &AttributeKeyCount::count, "Number of spans."},
     };
@@ -169,7 +171,7 @@ struct FilterFieldInfo {
     std::string name;
     std::string type;
     std::string doc;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"name", &FilterFieldInfo::name, ""},
         Field{"type", &FilterFieldInfo::type, "text, number, duration, money, time, flag, or the allowed values."},
         Field{"doc", &FilterFieldInfo::doc, ""},
@@ -191,7 +193,7 @@ struct LedgerView {
     int64_t metric_points = 0;
     int64_t metric_points_dropped = 0;
     std::map<std::string, int64_t> dropped_by_reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"received", &LedgerView::received, "stored + repeated + pending + rejected, always."},
         Field{"stored", &LedgerView::stored, ""},
         Field{"repeated", &LedgerView::repeated, "Duplicates, which are not stored again."},
@@ -217,7 +219,7 @@ struct MetricChange {
     std::optional<double> current;
     std::optional<double> difference;
     std::optional<double> ratio;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"metric", &MetricChange::metric,
               "Name of the metric. Latencies are in nanoseconds, costs in dollars, rates 0 to 1."},
         Field{"baseline", &MetricChange::baseline, "Value in the window to compare with; null: none."},
@@ -230,7 +232,7 @@ struct MetricChange {
 struct GroupChange {
     std::string group;
     std::vector<MetricChange> metrics;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"group", &GroupChange::group, "Empty for all spans."},
         Field{"metrics", &GroupChange::metrics, ""},
     };
@@ -244,7 +246,7 @@ struct ComparisonView {
     GroupChange all;
     std::vector<GroupChange> groups;
     bool is_cut = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"baseline_after", &ComparisonView::baseline_after, ""},
         Field{"baseline_before", &ComparisonView::baseline_before, ""},
         Field{"after", &ComparisonView::after, ""},
@@ -259,7 +261,7 @@ struct SearchHit {
     SpanRow span;
     std::string field;
     std::string snippet;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"span", &SearchHit::span, ""},
         Field{"field", &SearchHit::field, "input or output."},
         Field{"snippet", &SearchHit::snippet, "Text around the first match."},

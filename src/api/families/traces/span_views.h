@@ -19,7 +19,7 @@ struct SpanRange {
 
 constexpr auto
 span_range_fields(std::string_view filter = "Only spans that match; GET /v1/filter_fields lists fields.") {
-    return std::tuple{
+    return Pack{
         Field{"space", &SpanRange::space, "Id or name of the space; the caller's first one if not given."},
         Field{"filter", &SpanRange::filter, filter},
         Field{"after", &SpanRange::after, "Started at or after this time."},
@@ -34,7 +34,7 @@ struct TokenCounts {
     int64_t output = 0;
     int64_t reasoning = 0;
     int64_t total = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"input", &TokenCounts::input, "Input tokens neither read from nor written to a cache."},
         Field{"cache_read", &TokenCounts::cache_read, ""},
         Field{"cache_write", &TokenCounts::cache_write, ""},
@@ -65,7 +65,7 @@ struct SpanRow {
     std::string tool_name;
     std::string exception_type;
     bool is_message = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &SpanRow::trace_id, "32 hexadecimal digits."},
         Field{"span_id", &SpanRow::span_id, "16 hexadecimal digits."},
         Field{"parent_id", &SpanRow::parent_id, "Empty for a root; the parent may be missing."},
@@ -107,6 +107,8 @@ Result<telemetry::Scope> scope_of(const Call& call, const Query& query) {
 int64_t to_micro(int64_t nano_usd);
 // A JSON text of the store as JSON; the text itself where a repeated key has no place in a tree.
 json::Value tree_of(const std::string& text);
+// Of frameworks whose agents are actors: such spans record messages, what agents do is in the others.
+bool is_message(const telemetry::SpanRow& row);
 SpanRow view_of(const telemetry::SpanRow& row);
 
 } // namespace hone::api

@@ -17,7 +17,7 @@ struct FollowSpans {
     std::optional<std::string> space;
     std::optional<std::string> filter;
     std::optional<Time> since;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &FollowSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{"filter", &FollowSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"since", &FollowSpans::since,
@@ -93,6 +93,7 @@ Result<net::Response> follow_spans(const Call& call, const FollowSpans& query) {
     TRY(telemetry::parse_filter(watch.filter));
     telemetry::Tail& tail = spans.telemetry.tail();
     if (!tail.has_room()) return busy("too many live tails are open; try again later");
+    watch.announced_ns = tail.announce(watch.project);
     net::Response response;
     response.on_events = [&tail, &clock = call.services.clock,
                           watch = std::move(watch)](std::shared_ptr<net::EventStream> events) mutable {

@@ -14,7 +14,7 @@ namespace hone::api {
 struct UseToday {
     int64_t spans = 0;
     int64_t bytes = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans", &UseToday::spans, "Counted only while there is a limit."},
         Field{"bytes", &UseToday::bytes, ""},
     };
@@ -23,7 +23,7 @@ struct UseToday {
 struct ProjectTraceSettingsView {
     telemetry::ProjectTraceSettings settings;
     UseToday used_today;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"settings", &ProjectTraceSettingsView::settings, ""},
         Field{"used_today", &ProjectTraceSettingsView::used_today, "Usage since midnight (UTC)."},
     };
@@ -32,7 +32,7 @@ struct ProjectTraceSettingsView {
 struct SpaceTraceSettingsView {
     telemetry::SpaceTraceSettings settings;
     UseToday used_today;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"settings", &SpaceTraceSettingsView::settings, ""},
         Field{"used_today", &SpaceTraceSettingsView::used_today, "Usage since midnight (UTC)."},
     };
@@ -48,7 +48,7 @@ struct DiskView {
     int64_t kept_by_people_limit = telemetry::most_kept_by_people;
     int64_t kept_by_datasets = 0;
     int64_t kept_by_issues = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans", &DiskView::spans, ""},
         Field{"bytes", &DiskView::bytes, "The project's share of the compressed parts."},
         Field{"oldest", &DiskView::oldest, "Start of the oldest span."},

@@ -3,8 +3,8 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
-#include "api/families/traces/span_views.h"
-#include "telemetry/query/trace_texts.h"
+#include "api/families/traces/outline.h"
+#include "telemetry/query/sorted_rows.h"
 #include "telemetry/targets/payload_conversation.h"
 
 namespace hone::api {
@@ -18,30 +18,44 @@ struct SpanRangePage : SpanRange {
 };
 
 constexpr auto span_range_page_fields(std::string_view filter) {
-    return std::tuple_cat(
-        span_range_fields(filter),
-        std::tuple{
-            Field{"limit", &SpanRangePage::limit, "Rows in one response, 1 to 1000; 100 if not given."},
-            Field{"cursor", &SpanRangePage::cursor, "next_cursor of the previous response."},
+    return joined(span_range_fields(filter),
+                  Pack{
+                      Field{"limit", &SpanRangePage::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+                      Field{"cursor", &SpanRangePage::cursor, "next_cursor of the previous response."},
+                  });
+}
+
+// In another order than newest first.
+struct SortedRangePage : SpanRangePage {
+    std::optional<telemetry::RowOrder> order;
+    std::optional<bool> ascending;
+};
+
+constexpr auto sorted_range_page_fields(std::string_view filter) {
+    return joined(
+        span_range_page_fields(filter),
+        Pack{
+            Field{"order", &SortedRangePage::order, "What rows are sorted by; the start if not given."},
+            Field{"ascending", &SortedRangePage::ascending, "The smallest first; else the newest, slowest, most."},
         });
 }
 
-struct ListSpanRows : SpanRangePage {
+struct ListSpanRows : SortedRangePage {
     std::optional<std::string> trace_id;
     static constexpr auto fields =
-        std::tuple_cat(span_range_page_fields("status = error and latency > 2s; GET /v1/filter_fields lists fields."),
-                       std::tuple{
-                           Field{"trace_id", &ListSpanRows::trace_id, "Only spans of this trace."},
-                       });
+        joined(sorted_range_page_fields("status = error and latency > 2s; GET /v1/filter_fields lists fields."),
+               Pack{
+                   Field{"trace_id", &ListSpanRows::trace_id, "Only spans of this trace."},
+               });
 };
 
-struct ListTraceRows : SpanRangePage {
+struct ListTraceRows : SortedRangePage {
     std::optional<std::string> session;
     static constexpr auto fields =
-        std::tuple_cat(span_range_page_fields("A span of the trace must match; GET /v1/filter_fields lists fields."),
-                       std::tuple{
-                           Field{"session", &ListTraceRows::session, "Only traces of this chat session."},
-                       });
+        joined(sorted_range_page_fields("A span of the trace must match; GET /v1/filter_fields lists fields."),
+               Pack{
+                   Field{"session", &ListTraceRows::session, "Only traces of this chat session."},
+               });
 };
 
 struct ListSessionRows : SpanRangePage {
@@ -62,7 +76,7 @@ struct TraceRow {
     int64_t tokens = 0;
     int64_t cost_micro_usd = 0;
     int64_t cost_nano_usd = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"trace_id", &TraceRow::trace_id, "32 hexadecimal digits."},
         Field{"root_name", &TraceRow::root_name, "Name of the root, or of the earliest span."},
         Field{"session_id", &TraceRow::session_id, "The chat session."},
@@ -78,37 +92,6 @@ struct TraceRow {
     };
 };
 
-struct ListTraceTexts {
-    static constexpr bool is_query = true;
-    std::optional<std::string> space;
-    std::vector<std::string> trace_id;
-    static constexpr std::tuple fields{
-        Field{"space", &ListTraceTexts::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"trace_id", &ListTraceTexts::trace_id, "32 hexadecimal digits; repeated for several, at most 200."},
-    };
-};
-
-struct TraceTextView {
-    std::string trace_id;
-    std::string title;
-    std::string input;
-    std::string output;
-    bool failed = false;
-    std::string error;
-    std::string version;
-    static constexpr std::tuple fields{
-        Field{"trace_id", &TraceTextView::trace_id, "32 hexadecimal digits."},
-        Field{"title", &TraceTextView::title,
-              "The application's name of the agent or function that ran; else the root's name."},
-        Field{"input", &TraceTextView::input, "Input of the root, else of its first model call; cut."},
-        Field{"output", &TraceTextView::output,
-              "Output of the root, else of its last model call, else how it failed; cut."},
-        Field{"failed", &TraceTextView::failed, "Whether the root failed."},
-        Field{"error", &TraceTextView::error, "First line of the failure that ended first; empty: none failed."},
-        Field{"version", &TraceTextView::version, "service.version of its spans."},
-    };
-};
-
 struct SessionRow {
     std::string session_id;
     std::string user_id;
@@ -120,7 +103,7 @@ struct SessionRow {
     int64_t errors = 0;
     int64_t tokens = 0;
     int64_t cost_micro_usd = 0;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"session_id", &SessionRow::session_id, ""},
         Field{"user_id", &SessionRow::user_id, ""},
         Field{"start_time", &SessionRow::start_time, ""},
@@ -137,7 +120,7 @@ struct SessionRow {
 struct TraceSkeleton {
     std::vector<SpanRow> spans;
     bool is_cut = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"spans", &TraceSkeleton::spans, "Sorted by start; parents may be missing."},
         Field{"is_cut", &TraceSkeleton::is_cut, "The trace has more spans than are shown."},
     };
@@ -160,7 +143,7 @@ struct SpanPayload {
     json::Value links;
     telemetry::Conversation conversation;
     std::vector<std::string> truncated;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"span", &SpanPayload::span, ""},
         Field{"version", &SpanPayload::version, "Version of the service."},
         Field{"finish_reason", &SpanPayload::finish_reason, ""},
@@ -186,7 +169,7 @@ struct DeleteSpans {
     std::optional<Time> after;
     std::optional<Time> before;
     json::Defaulted<bool> all = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"filter", &DeleteSpans::filter, "Only spans that match; GET /v1/filter_fields lists fields."},
         Field{"after", &DeleteSpans::after, "Started at or after this time."},
         Field{"before", &DeleteSpans::before, "Started before this time."},
@@ -196,7 +179,7 @@ struct DeleteSpans {
 
 struct DeletedSpans {
     int64_t spans = 0;
-    static constexpr std::tuple fields{Field{"spans", &DeletedSpans::spans, "Number of deleted spans."}};
+    static constexpr Pack fields{Field{"spans", &DeletedSpans::spans, "Number of deleted spans."}};
 };
 
 // --- handlers ------------------------------------------------------------------------------------------------------
@@ -281,6 +264,13 @@ List<View> page_of_views(const std::vector<Row>& rows, const std::string& next_c
     return list;
 }
 
+// Nothing for the newest first, which is faster.
+std::optional<telemetry::RowSort> sort_of(const SortedRangePage& query) {
+    const telemetry::RowSort sort{query.order.value_or(telemetry::RowOrder::start), query.ascending.value_or(false)};
+    if (sort.by == telemetry::RowOrder::start && !sort.ascending) return std::nullopt;
+    return sort;
+}
+
 } // namespace
 
 Result<net::Response> take_traces(const Call& call, const InSpace& query, const RawBody& body) {
@@ -307,27 +297,10 @@ Result<List<SpanRow>> list_span_rows(const Call& call, const ListSpanRows& query
     request.limit = static_cast<size_t>(page.limit);
     request.cursor = page.cursor.value_or("");
     telemetry::SpanStore* const store = TRY(call.services.spans.store());
-    const auto rows = TRY(store->list_spans(request));
+    const auto sort = sort_of(query);
+    const auto rows = TRY(sort ? telemetry::sorted_spans(call.services.spans.telemetry.engine(), request, *sort)
+                               : store->list_spans(request));
     return page_of_views<SpanRow>(rows.spans, rows.next_cursor);
-}
-
-Result<List<TraceTextView>> list_trace_texts(const Call& call, const ListTraceTexts& query) {
-    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
-    if (query.trace_id.empty() || query.trace_id.size() > telemetry::most_trace_texts)
-        return invalid("query parameter trace_id must be given, at most " +
-                       std::to_string(telemetry::most_trace_texts) + " times");
-    for (const std::string& id : query.trace_id)
-        if (const auto bytes = from_hex(id); !bytes.ok() || bytes.value().size() != 16)
-            return invalid("query parameter trace_id must be 32 hexadecimal digits");
-    telemetry::Scope scope;
-    scope.project = project.id.text();
-    scope.cancel = call.head.gone;
-    TRY(call.services.spans.store());
-    List<TraceTextView> list;
-    for (auto& text : TRY(telemetry::trace_texts(call.services.spans.telemetry.engine(), scope, query.trace_id)))
-        list.data.push_back({std::move(text.trace_id), std::move(text.title), std::move(text.input),
-                             std::move(text.output), text.has_failed, std::move(text.error), std::move(text.version)});
-    return list;
 }
 
 Result<List<TraceRow>> list_trace_rows(const Call& call, const ListTraceRows& query) {
@@ -338,7 +311,9 @@ Result<List<TraceRow>> list_trace_rows(const Call& call, const ListTraceRows& qu
     request.limit = static_cast<size_t>(page.limit);
     request.cursor = page.cursor.value_or("");
     telemetry::SpanStore* const store = TRY(call.services.spans.store());
-    const auto rows = TRY(store->list_traces(request));
+    const auto sort = sort_of(query);
+    const auto rows = TRY(sort ? telemetry::sorted_traces(call.services.spans.telemetry.engine(), request, *sort)
+                               : store->list_traces(request));
     return page_of_views<TraceRow>(rows.traces, rows.next_cursor);
 }
 
@@ -359,6 +334,12 @@ Result<One<TraceSkeleton>> get_trace_skeleton(const Call& call, const InSpace& q
     skeleton.spans.reserve(found.spans.size());
     for (const auto& row : found.spans) skeleton.spans.push_back(view_of(row));
     return One<TraceSkeleton>{std::move(skeleton)};
+}
+
+Result<One<TraceOutline>> get_trace_outline(const Call& call, const InSpace& query) {
+    const auto project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    telemetry::SpanStore* const store = TRY(call.services.spans.store());
+    return One<TraceOutline>{outline_of(TRY(store->trace_skeleton(project.id.text(), call.at("trace"))))};
 }
 
 Result<One<SpanPayload>> get_span_payload(const Call& call, const InSpace& query) {
@@ -396,9 +377,6 @@ const Route traces_table[] = {
         .on(net::Lane::ingest)
         .from_sdks()
         .fails_as(ErrorForm::rpc_status),
-    route<list_trace_texts>("GET", "/v1/projects/{project}/trace_texts", need(project_read),
-                            "What traces are about: a title, an input and an output as people read them.")
-        .on(net::Lane::query),
     route<list_trace_rows>("GET", "/v1/projects/{project}/trace_rows", need(project_read), "Traces, newest first.")
         .on(net::Lane::query),
     route<list_span_rows>("GET", "/v1/projects/{project}/span_rows", need(project_read), "Spans, newest first.")
@@ -408,6 +386,9 @@ const Route traces_table[] = {
         .on(net::Lane::query),
     route<get_trace_skeleton>("GET", "/v1/projects/{project}/traces/{trace}/skeleton", need(project_read),
                               "All spans of a trace, without their payloads.")
+        .on(net::Lane::query),
+    route<get_trace_outline>("GET", "/v1/projects/{project}/traces/{trace}/outline", need(project_read),
+                             "All spans of a trace as columns, for a page that draws many of them.")
         .on(net::Lane::query),
     route<get_span_payload>("GET", "/v1/projects/{project}/traces/{trace}/spans/{span}", need(project_read),
                             "One span with its payload.")

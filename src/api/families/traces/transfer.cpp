@@ -12,12 +12,12 @@ namespace hone::api {
 
 struct ExportSpans : SpanRange {
     std::optional<telemetry::ExportFormat> format;
-    static constexpr auto fields = std::tuple_cat(
-        span_range_fields(),
-        std::tuple{
-            Field{"format", &ExportSpans::format,
-                  "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
-        });
+    static constexpr auto fields =
+        joined(span_range_fields(),
+               Pack{
+                   Field{"format", &ExportSpans::format,
+                         "jsonl (if not given), parquet, otlp (OTLP/JSON, a request on each line) or otlp_proto."},
+               });
 };
 
 struct ImportSpans {
@@ -26,7 +26,7 @@ struct ImportSpans {
     std::optional<telemetry::ImportFormat> format;
     std::optional<bool> dry_run;
     std::optional<Time> time;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ImportSpans::space, "Id or name of the space; the caller's first one if not given."},
         Field{
             "format", &ImportSpans::format,
@@ -42,7 +42,7 @@ struct ImportSpans {
 struct ImportProblemView {
     int64_t line = 0;
     std::string reason;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"line", &ImportProblemView::line, "Number of the line, or of the row of a Parquet file, from 1."},
         Field{"reason", &ImportProblemView::reason, ""},
     };
@@ -53,7 +53,7 @@ struct ImportReportView {
     int64_t rejected = 0;
     std::vector<ImportProblemView> problems;
     bool has_more_problems = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"accepted", &ImportReportView::accepted, "Accepted spans; duplicates are counted in the ledger only."},
         Field{"rejected", &ImportReportView::rejected, ""},
         Field{"problems", &ImportReportView::problems, "The first hundred problems."},

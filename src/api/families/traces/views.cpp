@@ -11,16 +11,17 @@ struct ViewInProject {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
     std::optional<access::ViewPage> page;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"space", &ViewInProject::space, "Id or name of the space; the caller's first one if not given."},
-        Field{"page", &ViewInProject::page, "List that the view belongs to: traces (if not given) or sessions."},
+        Field{"page", &ViewInProject::page,
+              "Page that the view belongs to: traces (if not given), sessions, charts or queries."},
     };
 };
 
 struct SaveView {
     std::string query;
     json::Defaulted<bool> is_default = false;
-    static constexpr std::tuple fields{
+    static constexpr Pack fields{
         Field{"query", &SaveView::query, "filter=…&range=…, as in the address of the page."},
         Field{"is_default", &SaveView::is_default, "Show it when the page is opened without a filter or range."},
     };
@@ -57,7 +58,8 @@ namespace {
 using enum access::Permission;
 
 const Route views_table[] = {
-    route<list_views>("GET", "/v1/projects/{project}/views", need(project_read), "Saved views of the project's lists."),
+    route<list_views>("GET", "/v1/projects/{project}/views", need(project_read),
+                      "Saved views, charts of dashboards and SQL queries of the project."),
     route<save_view>("PUT", "/v1/projects/{project}/views/{view}", need(project_update), "Save a view under a name."),
     route<delete_view>("DELETE", "/v1/projects/{project}/views/{view}", need(project_update), "Delete a saved view."),
 };

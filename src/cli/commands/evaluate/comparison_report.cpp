@@ -81,6 +81,53 @@ std::string xml_text(const std::string& text) {
     return safe;
 }
 
+// "62 % of 21 decided (95 % interval 41 to 79), p 0.38"
+std::string preference_text(const json::Value& pair) {
+    const json::Value* rate = member(pair, "win_rate");
+    if (rate == nullptr || !rate->is_number()) return "no example is decided";
+    return fmt::format("better for {:.0f} % of {} decided examples (95 % interval {:.0f} to {:.0f} %), sign test p "
+                       "{:.3g}, q {:.3g}",
+                       100 * rate->to_number<double>(), number_of(pair, "wins") + number_of(pair, "losses"),
+                       100 * real_of(pair, "low"), 100 * real_of(pair, "high"), real_of(pair, "p"), real_of(pair, "q"));
+}
+
+std::string bias_text(const json::Value& pair) {
+    const json::Value* rate = member(pair, "flip_rate");
+    if (rate == nullptr || !rate->is_number()) return "";
+    std::string text =
+        fmt::format("the verdict changes with the order for {:.0f} % of the pairs", 100 * rate->to_number<double>());
+    if (const std::string favours = text_of(pair, "favours"); favours == "first" || favours == "second")
+        text += fmt::format("; it favours the output shown {} ({} of {} picks are the first)", favours,
+                            number_of(pair, "first_picks"), number_of(pair, "picks"));
+    return text;
+}
+
+std::string people_text(const json::Value& pair) {
+    const json::Value people = object_of(pair, "people");
+    if (number_of(people, "count") == 0) return "";
+    std::string text = fmt::format("agrees with people on {:.0f} % of {} pairs", 100 * real_of(people, "agreement"),
+                                   number_of(people, "count"));
+    if (const json::Value* kappa = member(people, "kappa"); kappa != nullptr && kappa->is_number())
+        text += fmt::format(", kappa {:.2f} ({:.2f} to {:.2f})", kappa->to_number<double>(), real_of(people, "low"),
+                            real_of(people, "high"));
+    return text;
+}
+
+std::string pair_text(const json::Value& pair) {
+    std::string text =
+        fmt::format("{}@{}  {} better, {} worse, {} ties, {} inconsistent, {} undecided  {}\n    {}\n",
+                    safe_line(text_of(pair, "name")), number_of(pair, "version"), number_of(pair, "wins"),
+                    number_of(pair, "losses"), number_of(pair, "ties"), number_of(pair, "inconsistent"),
+                    number_of(pair, "undecided"), verdict_text(pair), preference_text(pair));
+    for (const std::string& line : {bias_text(pair), people_text(pair)})
+        if (!line.empty()) text += "    " + line + "\n";
+    if (number_of(pair, "pairs") < number_of(pair, "expected_pairs"))
+        text += fmt::format("    {}: {} of {} pairs have verdicts, {} failed {}\n", text_of(pair, "state"),
+                            number_of(pair, "pairs"), number_of(pair, "expected_pairs"),
+                            number_of(pair, "failed_pairs"), safe_line(text_of(pair, "reason")));
+    return text + "    " + text_of(pair, "task_id") + "\n";
+}
+
 } // namespace
 
 std::string first_reason(const json::Value& comparison) {
@@ -102,6 +149,10 @@ std::string comparison_text(const json::Value& comparison) {
                             interval_text(metric), real_of(metric, "p"), real_of(metric, "q"),
                             safe_line(text_of(metric, "test")));
         if (const std::string flips = flips_text(metric); !flips.empty()) text += "    " + flips + "\n";
+    }
+    if (const json::Array pairs = list_of(comparison, "pairwise"); !pairs.empty()) {
+        text += "\npairwise\n";
+        for (const json::Value& pair : pairs) text += pair_text(pair);
     }
     const json::Value latency = object_of(comparison, "latency");
     if (number_of(latency, "pairs") > 0)
@@ -137,6 +188,16 @@ std::string comparison_markdown(const json::Value& comparison) {
                             real_of(metric, "q"), has_flips ? std::to_string(number_of(metric, "fixed")) : "",
                             has_flips ? std::to_string(number_of(metric, "broken")) : "", verdict_text(metric));
     }
+    if (const json::Array pairs = list_of(comparison, "pairwise"); !pairs.empty()) {
+        text += "\n| pairwise | better | worse | ties | inconsistent | undecided | q | changes with the order | result "
+                "|\n|---|---|---|---|---|---|---|---|---|\n";
+        for (const json::Value& pair : pairs)
+            text +=
+                fmt::format("| {} | {} | {} | {} | {} | {} | {:.3g} | {:.0f} % | {} |\n",
+                            markdown_cell(text_of(pair, "name")), number_of(pair, "wins"), number_of(pair, "losses"),
+                            number_of(pair, "ties"), number_of(pair, "inconsistent"), number_of(pair, "undecided"),
+                            real_of(pair, "q"), 100 * real_of(pair, "flip_rate"), verdict_text(pair));
+    }
     const json::Value coverage = object_of(gate, "coverage");
     text += fmt::format("\n{} of {} runs succeeded, {} failed, {} are missing.\n", number_of(coverage, "runs"),
                         number_of(coverage, "expected"), number_of(coverage, "failed"), number_of(coverage, "missing"));
@@ -163,11 +224,13 @@ std::string comparison_junit(const json::Value& comparison) {
         cases += failures.empty() ? "/>\n" : ">\n" + failures + "    </testcase>\n";
     };
     for (const json::Value& metric : metrics) add(text_of(metric, "name"), text_of(metric, "name"));
+    const json::Array pairs = list_of(comparison, "pairwise");
+    for (const json::Value& pair : pairs) add(text_of(pair, "name"), text_of(pair, "name"));
     add("coverage", "");
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" tests=\"{}\" "
         "failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-        xml_text(text_of(comparison, "other_name")), metrics.size() + 1, failed, cases);
+        xml_text(text_of(comparison, "other_name")), metrics.size() + pairs.size() + 1, failed, cases);
 }
 
 } // namespace hone::cli

@@ -203,6 +203,20 @@ Result<> add_spans_to_dataset(Context& context) {
                          TRY(context.remote.post("/v1/datasets/from_spans", std::move(body), space_query(context))));
 }
 
+Result<> add_turns_to_dataset(Context& context) {
+    if (!context.parsed.value("--session") && !context.parsed.value("--trace"))
+        return context.usage("give --session, or --trace for one turn");
+    json::Object body{{"name", context.value_or_empty("NAME")}};
+    body["project"] = TRY(span_project(context));
+    if (const auto session = context.parsed.value("--session")) body["session"] = *session;
+    json::Array traces;
+    for (const std::string& trace : context.parsed.all("--trace")) traces.emplace_back(trace);
+    body["trace_ids"] = std::move(traces);
+    if (const auto split = context.parsed.value("--split")) body["splits"] = json::Array{json::Value(*split)};
+    return show_uploaded(
+        context, TRY(context.remote.post("/v1/datasets/from_chat_session", std::move(body), space_query(context))));
+}
+
 Result<> compare_dataset_versions(Context& context) {
     Query query = space_query(context);
     query.emplace_back("from", context.value_or_empty("--from"));
@@ -318,6 +332,17 @@ std::vector<Command> dataset_commands() {
              "Without --filter the roots of traces are added. Example: hone dataset add-spans failures --project "
              "shop --filter 'status = error' --after 24h",
          .run = add_spans_to_dataset},
+        {.path = "dataset add-turns",
+         .summary = "Add turns of chat sessions to a dataset, each with the conversation before it.",
+         .arguments = {name},
+         .options =
+             {project_option(),
+              {.name = "--session", .value = "SESSION", .doc = "Chat session. Without --trace all its turns."},
+              {.name = "--trace", .value = "TRACE", .doc = "Trace of a turn; can be repeated.", .repeated = true},
+              {.name = "--split", .value = "NAME", .doc = "Split of the new examples."}},
+         .details = "The input of such an example has the conversation as `messages`, oldest first. Example: hone "
+                    "dataset add-turns talks --project shop --session visit-17",
+         .run = add_turns_to_dataset},
         {.path = "dataset versions",
          .summary = "List the versions of a dataset.",
          .arguments = {dataset_argument},

@@ -173,6 +173,7 @@ Result<> list_jobs(Context& context) {
         {.title = "score", .field = "score"},
         {.title = "attempts", .field = "attempts", .kind = Kind::number},
         {.title = "tokens", .field = "tokens", .kind = Kind::count},
+        {.title = "estimated", .field = "estimated_tokens", .kind = Kind::count},
         {.title = "error", .field = "error"},
         {.title = "created", .field = "created_at", .kind = Kind::time},
     };
@@ -322,7 +323,6 @@ std::vector<Command> eval_task_commands() {
          .summary = "Show received, matched, sampled, evaluated, failed and skipped targets by hour.",
          .arguments = {task_argument},
          .options = {{.name = "--hours", .value = "NUMBER", .doc = "How many hours. Default: 24."}},
-         .lists = true,
          .run = show_funnel},
         {.path = "eval-task backfill",
          .summary = "Evaluate past targets of a task, newest first, or estimate it.",

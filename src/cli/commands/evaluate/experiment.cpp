@@ -48,9 +48,17 @@ Result<> show_experiment(Context& context) {
     return show_record(context, TRY(context.remote.get(experiment_path(context))), experiment_columns());
 }
 
+std::vector<Option> compare_options() {
+    std::vector<Option> options = gate_options();
+    for (const Option& option : pairwise_options()) options.push_back(option);
+    return options;
+}
+
 Result<> compare_experiments(Context& context) {
-    const json::Value found = TRY(compare_with(context, context.value_or_empty("BASE"), context.value_or_empty("OTHER"),
-                                               context.value_or_empty("--dataset")));
+    const std::string base = context.value_or_empty("BASE"), other = context.value_or_empty("OTHER");
+    const std::string dataset = context.value_or_empty("--dataset");
+    TRY(compare_pairs(context, base, other, dataset));
+    const json::Value found = TRY(compare_with(context, base, other, dataset));
     if (context.json())
         print_json(context, found);
     else
@@ -90,10 +98,12 @@ std::vector<Command> experiment_commands() {
          .arguments = {{.name = "BASE", .doc = "Id of the first experiment; with --dataset also a tag or a name."},
                        {.name = "OTHER", .doc = "Id of the second experiment; with --dataset also a tag or a name."}},
          .options =
-             with(gate_options(),
+             with(compare_options(),
                   {{.name = "--dataset", .value = "DATASET", .doc = "Dataset, to find experiments by tag or name."}}),
          .details = "Example: hone experiment compare baseline candidate --dataset shop-tickets --fail-on regression "
-                    "--markdown comment.md --junit evals.xml",
+                    "--markdown comment.md --junit evals.xml\n"
+                    "         hone experiment compare baseline candidate --dataset shop-tickets --pairwise better "
+                    "--max-cost 1",
          .run = compare_experiments},
         {.path = "experiment tag",
          .summary = "Give an experiment a tag, such as baseline; another experiment of the dataset loses it.",
@@ -106,6 +116,7 @@ std::vector<Command> experiment_commands() {
          .run = delete_experiment},
     };
     for (Command& command : experiment_run_commands()) commands.push_back(std::move(command));
+    for (Command& command : experiment_pair_commands()) commands.push_back(std::move(command));
     return commands;
 }
 

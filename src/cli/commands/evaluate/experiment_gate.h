@@ -19,6 +19,13 @@ Result<json::Value> compare_with(const Context& context, const std::string& base
 // With --fail-on regression: the status 10 when the gate of the comparison failed.
 Result<> apply_gate(const Context& context, const json::Value& comparison);
 
+// --pairwise and its limits.
+std::vector<Option> pairwise_options();
+// With --pairwise: starts the comparison and waits for its end.
+Result<> compare_pairs(const Context& context, const std::string& base, const std::string& other,
+                       const std::string& dataset);
+
 std::vector<Command> experiment_run_commands();
+std::vector<Command> experiment_pair_commands();
 
 } // namespace hone::cli

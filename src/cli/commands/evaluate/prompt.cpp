@@ -171,9 +171,11 @@ Result<> run_prompt(Context& context) {
         for (const json::Value& one : calls->get_array())
             context.print(safe_line(text_of(one, "name") + " " + text_of(one, "arguments")));
     const json::Value* cost = member(*reply, "cost_micro_usd");
+    const int64_t estimated = number_of(*reply, "estimated_tokens");
     context.print(safe_line(
-        fmt::format("{}: {} tokens in, {} out, {}, {} ms", text_of(*reply, "model"), number_of(*reply, "input_tokens"),
-                    number_of(*reply, "output_tokens"),
+        fmt::format("{}: {} tokens in, {} out{}, {}, {} ms", text_of(*reply, "model"),
+                    number_of(*reply, "input_tokens"), number_of(*reply, "output_tokens"),
+                    estimated > 0 ? fmt::format(", {} not reported (estimated)", estimated) : "",
                     cost != nullptr && cost->is_number() ? money_text(number_of(*reply, "cost_micro_usd")) : "no price",
                     number_of(*reply, "duration_ms"))));
     return {};

@@ -23,6 +23,7 @@ Columns queue_columns() {
         {.title = "reviewers", .field = "reviewers_per_item", .kind = Kind::number},
         {.title = "fills itself", .field = "fill_enabled", .kind = Kind::yes_no},
         {.title = "filter", .field = "fill_filter", .only_single = true},
+        {.title = "rule", .field = "fill_rule", .only_single = true},
         {.title = "millionths", .field = "fill_ppm", .kind = Kind::number, .only_single = true},
         {.title = "problem", .field = "fill_problem", .only_single = true},
         {.title = "dataset", .field = "dataset", .only_single = true},
@@ -62,8 +63,10 @@ Result<> show_queue(Context& context) {
 // The settings that create and update share.
 Result<json::Object> queue_settings(const Context& context) {
     json::Object body;
-    for (const auto& [option, field] :
-         {std::pair("--instructions", "instructions"), {"--dataset", "dataset"}, {"--filter", "fill_filter"}})
+    for (const auto& [option, field] : {std::pair("--instructions", "instructions"),
+                                        {"--dataset", "dataset"},
+                                        {"--filter", "fill_filter"},
+                                        {"--rule", "fill_rule"}})
         if (const auto value = context.parsed.value(option)) body[field] = *value;
     if (const auto reviewers = TRY(context.integer("--reviewers", 1))) body["reviewers_per_item"] = *reviewers;
     if (const auto ppm = TRY(context.integer("--ppm", 1))) body["fill_ppm"] = *ppm;
@@ -218,6 +221,10 @@ std::vector<Command> queue_commands() {
         {.name = "--reviewers", .value = "NUMBER", .doc = "People who label each item, 1 to 10."},
         {.name = "--dataset", .value = "DATASET", .doc = "Dataset that corrected outputs go to."},
         {.name = "--filter", .value = "FILTER", .doc = "What is added, in the filter language."},
+        {.name = "--rule",
+         .value = "RULE",
+         .doc = "Of these: all, or what evaluators or people could not settle. Default: matching.",
+         .choices = {"matching", "undecided", "split", "disputed"}},
         {.name = "--ppm", .value = "NUMBER", .doc = "Share of it in millionths. Default: all."},
         {.name = "--fill", .value = "", .doc = "Add new matching traces by itself."},
         {.name = "--show-verdicts", .value = "", .doc = "Show verdicts of evaluators before a person decides."}};

@@ -38,6 +38,7 @@ Result<> set_model(const Context& context, json::Object& llm, bool is_new) {
     if (const auto votes = TRY(context.integer("--votes", 1))) llm["votes"] = *votes;
     if (context.parsed.has("--no-cache")) llm["cache"] = false;
     if (context.parsed.has("--no-explanation")) llm["explain"] = false;
+    if (context.parsed.has("--compares")) llm["pairwise"] = true;
     return {};
 }
 
@@ -84,6 +85,9 @@ std::vector<Option> judge_options() {
         {.name = "--votes", .value = "NUMBER", .doc = "Calls for one verdict: 1, 3 or 5. Default: 1."},
         {.name = "--no-cache", .value = "", .doc = "Do not use stored verdicts of equal documents."},
         {.name = "--no-explanation", .value = "", .doc = "The model explains nothing, which costs less."},
+        {.name = "--compares",
+         .value = "",
+         .doc = "Of --prompt: it compares the outputs {{a}} and {{b}} of two experiments."},
         {.name = "--builtin", .value = "NAME", .doc = "Start from a built-in evaluator."},
         {.name = "--instructions", .value = "FILE", .doc = "An agent evaluates: what it checks. Needs --preset."},
         {.name = "--preset", .value = "PRESET", .doc = "Preset of the agent's runs."},

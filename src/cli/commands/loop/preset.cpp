@@ -17,6 +17,7 @@ Columns preset_columns() {
         {.title = "id", .field = "id", .kind = Kind::id},
         {.title = "name", .field = "name"},
         {.title = "version", .field = "version", .kind = Kind::number},
+        {.title = "provider", .field = "settings.provider", .only_single = true},
         {.title = "harness", .field = "settings.harness"},
         {.title = "model", .field = "settings.model"},
         {.title = "skills", .field = "settings.skills", .kind = Kind::list, .only_single = true},
@@ -117,6 +118,11 @@ Result<> create_preset(Context& context) {
     if (const auto text = context.parsed.value("--description")) body["description"] = *text;
     json::Value& settings = body["settings"];
     if (!settings.is_object()) return context.usage("\"settings\" must be an object");
+    if (const auto provider = context.parsed.value("--provider")) {
+        settings.get_object()["provider"] = *provider;
+        // It runs its own agent only.
+        if (*provider == "claude-managed") settings.get_object()["harness"] = *provider;
+    }
     if (const auto harness = context.parsed.value("--harness")) settings.get_object()["harness"] = *harness;
     if (const auto model = context.parsed.value("--model")) settings.get_object()["model"] = *model;
     for (const auto& [option, field] : {std::pair{"--command", "command"}, std::pair{"--skill", "skills"}}) {
@@ -200,6 +206,16 @@ Result<> diff_versions(Context& context) {
     return {};
 }
 
+Result<> list_run_providers(Context& context) {
+    return show_list(context, "/v1/providers", space_query(context),
+                     {{.title = "name", .field = "name"},
+                      {.title = "available", .field = "available", .kind = Kind::yes_no},
+                      {.title = "allowed", .field = "allowed", .kind = Kind::yes_no},
+                      {.title = "runs work on", .field = "text"},
+                      {.title = "advice", .field = "advice"}},
+                     "No providers.");
+}
+
 Result<> export_preset(Context& context) {
     json::Object form = file_form(TRY(wanted_preset(context)));
     TRY(rename_skills(context, Skills::to_names, form));
@@ -215,6 +231,11 @@ Result<> apply_preset(Context& context) {
 
 std::vector<Command> preset_commands() {
     return {
+        {.path = "preset providers",
+         .summary = "List where runs can work: providers of this installation and of the space.",
+         .details = "With --json also the settings and capabilities that each provider does not have, with the reason.",
+         .lists = true,
+         .run = list_run_providers},
         {.path = "preset list", .summary = "List the presets of the space.", .lists = true, .run = list_presets},
         {.path = "preset show",
          .summary = "Show a preset with its settings.",
@@ -227,6 +248,7 @@ std::vector<Command> preset_commands() {
                       .value = "FILE",
                       .doc = "Read the settings from this YAML or JSON file; - is standard input."},
                      {.name = "--description", .value = "TEXT", .doc = "Description."},
+                     provider_option("Where its runs work. Default: local."),
                      {.name = "--harness", .value = "HARNESS", .doc = "Harness, such as claude-code."},
                      {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
                      {.name = "--skill", .value = "SKILL", .doc = "Id or name of a skill.", .repeated = true},

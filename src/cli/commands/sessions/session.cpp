@@ -2,6 +2,8 @@
 #include "base/text.h"
 #include "cli/commands/loop/artifact_files.h"
 #include "cli/commands/sessions/session_files.h"
+#include "cli/commands/sessions/session_filter.h"
+#include "cli/commands/sessions/session_settings.h"
 #include "cli/remote/view.h"
 #include "cli/terminal/amount.h"
 #include "cli/terminal/display.h"
@@ -30,6 +32,7 @@ Columns session_columns() {
         {.title = "title", .field = "title"},
         {.title = "reason", .field = "reason", .only_single = true},
         {.title = "preset", .field = "preset_name"},
+        {.title = "provider", .field = "provider", .only_single = true},
         {.title = "harness", .field = "harness"},
         {.title = "model", .field = "model"},
         {.title = "turns", .field = "turns", .kind = Kind::number},
@@ -38,6 +41,7 @@ Columns session_columns() {
         {.title = "tokens cached", .field = "usage.cache_read", .kind = Kind::count, .only_single = true},
         {.title = "tokens out", .field = "usage.output", .kind = Kind::count, .only_single = true},
         {.title = "cost", .field = "cost_micro_usd", .kind = Kind::money},
+        {.title = "limits", .field = "limits", .only_single = true},
         {.title = "by", .field = "started_by"},
         {.title = "project", .field = "project_id", .only_single = true},
         {.title = "from", .field = "from_run", .only_single = true},
@@ -48,6 +52,7 @@ Columns session_columns() {
         {.title = "created", .field = "created_at", .kind = Kind::time},
         {.title = "started", .field = "started_at", .kind = Kind::time, .only_single = true},
         {.title = "ended", .field = "ended_at", .kind = Kind::time, .only_single = true},
+        {.title = "worked", .field = "worked_ns", .kind = Kind::duration, .only_single = true},
     };
 }
 
@@ -105,47 +110,25 @@ Result<> watch_or_show(const Context& context, const json::Value& run, Watch wat
     return conclude(context, id, TRY(follow_run(context, watch)));
 }
 
-// Presets and settings want ids of skills; people know names.
-Result<json::Array> skill_ids(const Context& context) {
-    json::Array ids;
-    for (const auto& skill : context.parsed.all("--skill")) {
-        if (skill.starts_with("skl_")) {
-            ids.emplace_back(skill);
-            continue;
-        }
-        const json::Value found = TRY(context.remote.get(path_of("/v1/skills", {skill}), space_query(context)));
-        ids.emplace_back(text_of(found, "id"));
-    }
-    return ids;
-}
-
-Result<json::Object> settings_of(const Context& context) {
-    const std::string harness = context.value_or_empty("--harness");
-    json::Object settings{{"harness", harness}};
-    if (const auto model = context.parsed.value("--model")) settings["model"] = *model;
-    json::Array command;
-    for (const auto& word : context.parsed.all("--command")) command.emplace_back(word);
-    if (!command.empty()) settings["command"] = std::move(command);
-    json::Array skills = TRY(skill_ids(context));
-    if (!skills.empty()) settings["skills"] = std::move(skills);
-    return settings;
-}
-
 Result<> start_session(Context& context) {
-    const bool own = context.parsed.has("--model") || context.parsed.has("--command");
-    const bool has_preset = context.parsed.has("--preset"), has_harness = context.parsed.has("--harness");
-    if (has_preset && (own || has_harness))
-        return context.usage(
-            "--preset has all settings but further skills; leave out --harness, --model and --command");
-    if (!has_preset && !has_harness) return context.usage("give --preset or --harness; hone preset list shows presets");
+    const bool has_preset = context.parsed.has("--preset");
+    if (has_preset && has_own_settings(context))
+        return context.usage("--preset has all settings but further skills; leave out --harness, --model, --command, "
+                             "--settings and --repo");
+    if (context.value_or_empty("PROMPT") == "-" && context.parsed.value("--settings") == "-")
+        return context.usage("standard input has the prompt: put the settings into a file");
+    json::Object worker;
+    if (has_preset) {
+        worker["preset"] = context.value_or_empty("--preset");
+        worker["skills"] = TRY(skill_ids(context));
+    } else {
+        worker["settings"] = TRY(own_settings(context));
+    }
     json::Object body;
     body["prompt"] = TRY(words_of(context, "PROMPT"));
     body["project"] = TRY(span_project(context));
-    if (has_preset) {
-        body["preset"] = context.value_or_empty("--preset");
-        body["skills"] = TRY(skill_ids(context));
-    }
-    if (has_harness) body["settings"] = TRY(settings_of(context));
+    body.insert(worker.begin(), worker.end());
+    if (const auto provider = context.parsed.value("--provider")) body["provider"] = *provider;
     if (const auto title = context.parsed.value("--title")) body["title"] = *title;
     for (const auto& [option, name] : {std::pair("--data-from", "data_from"), {"--data-to", "data_to"}})
         if (context.parsed.has(option)) body[name] = TRY(moment(context, option));
@@ -177,6 +160,7 @@ Result<> resume_session(Context& context) {
 Result<> fork_session(Context& context) {
     json::Object body;
     body["prompt"] = TRY(words_of(context, "PROMPT"));
+    if (const auto turn = TRY(context.integer("--turn", 1))) body["turn"] = *turn;
     return watch_or_show(context, TRY(context.remote.post(run_path(context, "fork"), std::move(body))), {});
 }
 
@@ -184,6 +168,7 @@ Result<> rerun_session(Context& context) {
     json::Object body;
     if (context.parsed.has("PROMPT")) body["prompt"] = TRY(words_of(context, "PROMPT"));
     if (context.parsed.has("--latest")) body["latest"] = true;
+    if (const auto provider = context.parsed.value("--provider")) body["provider"] = *provider;
     return watch_or_show(context, TRY(context.remote.post(run_path(context, "rerun"), std::move(body))), {});
 }
 
@@ -233,28 +218,14 @@ Result<> show_session(Context& context) {
         print_json(context, TRY(context.remote.get(run_path(context, "manifest"))));
         return {};
     }
-    return show_record(context, TRY(context.remote.get(run_path(context))), session_columns());
+    json::Value run = TRY(context.remote.get(run_path(context)));
+    if (!context.json() && run.is_object())
+        add_limits(TRY(context.remote.get(run_path(context, "manifest"))), run.get_object());
+    return show_record(context, run, session_columns());
 }
 
 Result<> list_sessions(Context& context) {
-    Query query = space_query(context);
-    query.emplace_back("project", context.value_or_empty("--project"));
-    if (const auto preset = context.parsed.value("--preset")) {
-        const json::Value found = TRY(context.remote.get(path_of("/v1/presets", {*preset}), space_query(context)));
-        query.emplace_back("preset", text_of(found, "id"));
-    }
-    query.emplace_back("origin", context.value_or_empty("--origin"));
-    std::string states;
-    for (const auto& state : context.parsed.all("--state")) states += (states.empty() ? "" : ",") + state;
-    query.emplace_back("state", states);
-    for (const auto& [option, name] : {std::pair("--automation", "automation"),
-                                       {"--harness", "harness"},
-                                       {"--person", "person"},
-                                       {"--title", "title"}})
-        query.emplace_back(name, context.value_or_empty(option));
-    query.emplace_back("after", TRY(moment(context, "--after")));
-    query.emplace_back("before", TRY(moment(context, "--before")));
-    return show_list(context, "/v1/runs", std::move(query), session_columns(),
+    return show_list(context, "/v1/runs", TRY(run_filter_query(context)), session_columns(),
                      "No sessions. Start one:\n  hone session start --harness playbook PROMPT");
 }
 
@@ -290,6 +261,7 @@ std::vector<Command> starting_commands() {
               {.name = "--harness",
                .value = "HARNESS",
                .doc = "Without a preset: claude-code, codex, opencode, gemini, qwen, copilot, command or playbook."},
+              provider_option("Where it works, instead of the preset's provider. Default: local."),
               {.name = "--model", .value = "MODEL", .doc = "The provider's name of the model."},
               {.name = "--skill",
                .value = "SKILL",
@@ -306,6 +278,14 @@ std::vector<Command> starting_commands() {
               {.name = "--command",
                .value = "WORD",
                .doc = "One word of the command line, for --harness command; or the name of a playbook.",
+               .repeated = true},
+              {.name = "--settings",
+               .value = "FILE",
+               .doc = "Without a preset: settings as YAML or JSON, as `hone preset export` prints them; - is standard "
+                      "input. Other options win."},
+              {.name = "--repo",
+               .value = "URL",
+               .doc = "Without a preset: repository to clone; URL#REF for a branch, tag or commit.",
                .repeated = true},
               {.name = "--title", .value = "TEXT", .doc = "Title in lists. Default: the first line of the prompt."},
               {.name = "--priority",
@@ -329,15 +309,20 @@ std::vector<Command> starting_commands() {
          .options = {detach_option, full_option},
          .run = resume_session},
         {.path = "session fork",
-         .summary = "Start a session from the end of a finished one, on a copy of its workspace.",
+         .summary = "Start a session from the end of a finished one, on a copy of its workspace; or after a turn.",
          .arguments = {session_argument, {.name = "PROMPT", .doc = "The task; - reads it from standard input."}},
-         .options = {detach_option, full_option},
+         .options = {{.name = "--turn",
+                      .value = "NUMBER",
+                      .doc = "After this turn: the worker reads the turns until there as text, in a new workspace."},
+                     detach_option,
+                     full_option},
          .run = fork_session},
         {.path = "session rerun",
          .summary = "Start a new run from the manifest of a run, pinned to its commits, versions and data.",
          .arguments = {session_argument,
                        {.name = "PROMPT", .doc = "Prompt. Default: the first prompt of the run.", .optional = true}},
          .options = {{.name = "--latest", .value = "", .doc = "With the commits, versions and data of now."},
+                     provider_option("Where it works, instead of the provider of the run."),
                      detach_option,
                      full_option},
          .run = rerun_session},
@@ -351,27 +336,7 @@ std::vector<Command> session_commands() {
     const std::vector<Command> more{
         {.path = "session list",
          .summary = "List sessions and other runs, newest first.",
-         .options =
-             {{.name = "--project", .value = "PROJECT", .doc = "Only sessions of this project.", .short_name = "-p"},
-              {.name = "--preset", .value = "PRESET", .doc = "Only sessions of this preset."},
-              {.name = "--state",
-               .value = "STATE",
-               .doc = "Only sessions in this state; can be repeated.",
-               .choices = {"queued", "preparing", "running", "waiting", "succeeded", "failed", "cancelled", "timed_out",
-                           "budget_stopped", "lost"},
-               .repeated = true},
-              {.name = "--origin",
-               .value = "ORIGIN",
-               .doc = "Only sessions started by a person, or by a trigger.",
-               .choices = {"session", "automation"}},
-              {.name = "--after",
-               .value = "TIME",
-               .doc = "Only sessions created after this time, or within a duration: --after 2h."},
-              {.name = "--before", .value = "TIME", .doc = "Only sessions created before this time."},
-              {.name = "--automation", .value = "AUTOMATION", .doc = "Only runs of this automation; its id."},
-              {.name = "--harness", .value = "HARNESS", .doc = "Only runs with this harness."},
-              {.name = "--person", .value = "NAME", .doc = "Only runs that this person or key started."},
-              {.name = "--title", .value = "TEXT", .doc = "Only runs with this text in their title."}},
+         .options = run_filter_options(),
          .lists = true,
          .run = list_sessions},
         {.path = "session show",

@@ -167,10 +167,76 @@ TEST_CASE("sessions are listed by what they are, stopped, forked and run again")
     CHECK(world.client.run({"session", "interrupt", "run_1"}).exit == 0);
     CHECK(world.client.run({"session", "fork", "run_1", "other", "-d"}).exit == 0);
     CHECK(world.client.run({"session", "rerun", "run_1", "-d"}).exit == 0);
+    CHECK(world.client.run({"session", "fork", "run_1", "other", "--turn", "2", "-d"}).exit == 0);
     const auto seen = world.server.seen();
-    REQUIRE(seen.size() == 4);
+    REQUIRE(seen.size() == 5);
     CHECK(seen[2].body == R"({"prompt":"other"})");
     CHECK(seen[3].body == "{}");
+    CHECK(seen[4].body == R"({"prompt":"other","turn":2})");
+}
+
+TEST_CASE("a session without a preset takes all settings from a file, and options win over it") {
+    SessionWorld world;
+    world.server.on("POST /v1/runs", 200, run_in("queued", 0));
+    world.server.on("GET /v1/skills/forge", 200, R"({"data":{"id":"skl_1"}})");
+    const std::string file = world.client.home() + "/own.yaml";
+    REQUIRE(write_file(file, "harness: codex\nmodel: large\nskills: [forge]\nsandbox:\n  packages: [npm]\n  setup: "
+                             "auto\nbudget:\n  turns: 3\n")
+                .ok());
+    const auto settings_of = [&](std::vector<std::string> more) {
+        std::vector<std::string> words{"session", "start", "--settings", file, "-d", "look"};
+        words.insert(words.end(), more.begin(), more.end());
+        const Outcome outcome = world.client.run(words);
+        CHECK_MESSAGE(outcome.exit == 0, outcome.err);
+        return json::print(json::parse(world.server.seen().back().body).value().at("settings"));
+    };
+    CHECK(settings_of({}) == R"({"harness":"codex","model":"large","skills":["skl_1"],)"
+                             R"("sandbox":{"packages":["npm"],"setup":"auto"},"budget":{"turns":3}})");
+    CHECK(contains(settings_of({"--model", "small", "--repo", "https://git.example.com/shop.git#main", "--repo",
+                                "https://git.example.com/docs.git"}),
+                   R"("model":"small")"));
+    // What `session show --manifest` prints has them too.
+    REQUIRE(write_file(file, R"({"settings":{"harness":"playbook"},"prompt":"look"})").ok());
+    CHECK(settings_of({"--repo", "https://git.example.com/shop.git#main", "--repo", "https://git.example.com/docs"}) ==
+          R"({"harness":"playbook","repos":[{"url":"https://git.example.com/shop.git","ref":"main"},)"
+          R"({"url":"https://git.example.com/docs"}]})");
+    for (const char* wrong : {"[]", "settings: 3\n", "model: large\n"}) {
+        REQUIRE(write_file(file, wrong).ok());
+        CHECK(world.client.run({"session", "start", "--settings", file, "look"}).exit == 2);
+    }
+    CHECK(world.client.run({"session", "start", "--settings", "-", "-"}).exit == 2);
+    CHECK(world.client.run({"session", "start", "--preset", "a", "--settings", file, "look"}).exit == 2);
+    CHECK(world.server.seen().empty());
+}
+
+TEST_CASE("a session is shown with its limits") {
+    SessionWorld world;
+    world.server.on("GET /v1/runs/run_1", 200, run_in("running", 4));
+    world.server.on("GET /v1/runs/run_1/manifest", 200,
+                    R"({"data":{"settings":{"harness":"playbook","sandbox":{"wall_clock_minutes":60,"idle_minutes":10,
+                    "tool_seconds":30},"budget":{"turns":3,"steps":null,"tokens":200000,"cost_micro_usd":5000000}}}})");
+    CHECK(contains(world.client.run({"session", "show", "run_1"}).out,
+                   "60 min, 10 min idle, 30 s for each call of Hone's tools, 3 turns, 200k tokens, $5.00"));
+    CHECK_FALSE(world.client.run({"session", "show", "run_1", "--json"}).json().get_object().contains("limits"));
+}
+
+TEST_CASE("the list and the export of sessions take the same filters") {
+    SessionWorld world;
+    world.server.on("GET /v1/runs", 200, R"({"data":[],"next_cursor":null})");
+    world.server.on("GET /v1/runs/export", [](const net::Request&) { return net::text_response(200, "id\n"); });
+    const std::string filters = "state=failed&harness=codex&title=refund&cost_from=500000&cost_to=2000000";
+    CHECK(world.client
+              .run({"session", "list", "--state", "failed", "--harness", "codex", "--title", "refund", "--cost-from",
+                    "0.5", "--cost-to", "2"})
+              .exit == 0);
+    CHECK(world.server.seen().at(0).target == "/v1/runs?" + filters + "&limit=100");
+    const std::string file = world.client.home() + "/runs.csv";
+    CHECK(world.client
+              .run({"session", "export", file, "--state", "failed", "--harness", "codex", "--title", "refund",
+                    "--cost-from", "0.5", "--cost-to", "2", "--format", "csv"})
+              .exit == 0);
+    CHECK(world.server.seen().at(0).target == "/v1/runs/export?" + filters + "&format=csv");
+    CHECK(world.client.run({"session", "list", "--cost-from", "much"}).exit == 2);
 }
 
 TEST_CASE("artifacts are saved under names that stay in the directory") {

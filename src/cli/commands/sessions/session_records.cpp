@@ -1,4 +1,5 @@
 // Sessions as records: rename, keep, delete, export.
+#include "cli/commands/sessions/session_filter.h"
 #include "cli/remote/download.h"
 #include "cli/remote/view.h"
 #include "cli/toolkit/scope.h"
@@ -34,14 +35,8 @@ Result<> delete_session(Context& context) {
 }
 
 Result<> export_sessions(Context& context) {
-    Query query = space_query(context);
-    for (const auto& [option, name] : {std::pair("--project", "project"),
-                                       {"--harness", "harness"},
-                                       {"--person", "person"},
-                                       {"--automation", "automation"},
-                                       {"--format", "format"}})
-        query.emplace_back(name, context.value_or_empty(option));
-    query.emplace_back("after", TRY(moment(context, "--after")));
+    Query query = TRY(run_filter_query(context));
+    query.emplace_back("format", context.value_or_empty("--format"));
     return download_to_file(context, {.path = "/v1/runs/export", .query = std::move(query)}, "",
                             context.value_or_empty("FILE"));
 }
@@ -49,6 +44,9 @@ Result<> export_sessions(Context& context) {
 } // namespace
 
 std::vector<Command> session_record_commands() {
+    std::vector<Option> exporting = run_filter_options();
+    exporting.push_back(
+        {.name = "--format", .value = "FORMAT", .doc = "JSON Lines (default) or CSV.", .choices = {"jsonl", "csv"}});
     return {
         {.path = "session rename",
          .summary = "Give a session another title.",
@@ -67,17 +65,7 @@ std::vector<Command> session_record_commands() {
         {.path = "session export",
          .summary = "Save a list of sessions and other runs to a file.",
          .arguments = {{.name = "FILE", .doc = "File to write; - is standard output."}},
-         .options = {{.name = "--project", .value = "PROJECT", .doc = "Only runs of this project.", .short_name = "-p"},
-                     {.name = "--harness", .value = "HARNESS", .doc = "Only runs with this harness."},
-                     {.name = "--person", .value = "NAME", .doc = "Only runs that this person or key started."},
-                     {.name = "--automation", .value = "AUTOMATION", .doc = "Only runs of this automation; its id."},
-                     {.name = "--after",
-                      .value = "TIME",
-                      .doc = "Only runs created after this time, or within a duration."},
-                     {.name = "--format",
-                      .value = "FORMAT",
-                      .doc = "JSON Lines (default) or CSV.",
-                      .choices = {"jsonl", "csv"}}},
+         .options = std::move(exporting),
          .run = export_sessions},
     };
 }

@@ -203,6 +203,14 @@ Result<> show_skill(Context& context) {
     return show(context, skill);
 }
 
+// From the provider itself: also shows whether the key works.
+Result<> list_skill_models(Context& context) {
+    json::Object body{{"skill", context.value_or_empty("SKILL")}};
+    const json::Value models = TRY(context.remote.post("/v1/model_lists", std::move(body), space_query(context)));
+    return show_rows(context, models, {{.title = "model", .field = "name"}, {.title = "title", .field = "title"}},
+                     "The provider offers no models with this key.");
+}
+
 Result<> create_skill(Context& context) {
     json::Object body{{"name", context.value_or_empty("NAME")}, {"type", context.value_or_empty("--type")}};
     if (context.value_or_empty("--type").empty()) body["type"] = "custom";
@@ -396,6 +404,10 @@ std::vector<Command> skill_commands() {
          .summary = "Show a skill: variables, names of secrets, and missing values.",
          .arguments = {skill_argument},
          .run = show_skill},
+        {.path = "skill models",
+         .summary = "List the models that the provider of a model skill offers.",
+         .arguments = {skill_argument},
+         .run = list_skill_models},
         {.path = "skill create",
          .summary = "Create a skill.",
          .arguments = {{.name = "NAME", .doc = "Name of the skill."}},

@@ -5,8 +5,34 @@ namespace hone::cli {
 
 namespace {
 
+// Writes to the object store of the server: no byte of it passes through this machine.
+Result<> backup_to_store(Context& context) {
+    constexpr Duration longest = std::chrono::hours(12); // the response comes when the backup is complete
+    std::string text;
+    TRY(context.remote.stream(
+        {.method = "POST", .path = "/v1/backups"}, "application/json",
+        [&](std::string_view piece) -> Result<> {
+            text += piece;
+            return {};
+        },
+        longest));
+    const json::Value reply = TRY(json::parse(text));
+    const json::Value* made = member(reply, "data");
+    if (made == nullptr) return context.fail(Exit::failure, "the server's response has no data");
+    return show_done(context, *made,
+                     "Backup " + text_of(*made, "name") + " written to " + text_of(*made, "store") +
+                         ". Restore it with: hone restore store:" + text_of(*made, "name"));
+}
+
+Result<> list_backups(Context& context) {
+    return show_list(context, "/v1/backups", {},
+                     {{"name", "name"}, {"size", "bytes", Kind::bytes}, {"created", "created_at", Kind::time}},
+                     "No backup is in the object store. Write one with: hone backup store:");
+}
+
 Result<> backup(Context& context) {
     const std::string file = context.value_or_empty("FILE");
+    if (file == "store:") return backup_to_store(context);
     if (file == "-" && context.console.is_output_terminal())
         return context.usage("a backup is binary: write it to a file or a pipe");
     if (file == "-" && context.json())
@@ -24,10 +50,15 @@ std::vector<Command> backup_commands() {
                     "server runs.",
          .arguments =
              {{.name = "FILE",
-               .doc =
-                   "File to write; an existing file is replaced when the backup is complete. - is standard output."}},
+               .doc = "File to write; an existing file is replaced when the backup is complete. - is standard output, "
+                      "store: the object store of the server (docs/object-store.md)."}},
          .details = "The file holds password and key hashes: keep it like a secret. hone restore reads it.",
-         .run = backup}};
+         .run = backup},
+        {.path = "backups",
+         .summary = "List the backups in the object store.",
+         .details = "hone restore store:NAME reads one.",
+         .lists = true,
+         .run = list_backups}};
 }
 
 } // namespace hone::cli

@@ -15,6 +15,8 @@ Columns key_columns() {
         {.title = "name", .field = "name"},
         {.title = "kind", .field = "kind"},
         {.title = "prefix", .field = "prefix"},
+        {.title = "space", .field = "space_name"},
+        {.title = "user", .field = "user_email"},
         {.title = "role", .field = "role"},
         {.title = "scopes", .field = "scopes", .kind = Kind::list},
         {.title = "state", .field = "state"},
@@ -52,7 +54,13 @@ Result<> change_stored_key(const Context& context, const std::string& key_id, co
 }
 
 Result<> list_keys(Context& context) {
-    Query query = space_query(context);
+    const bool whole = context.parsed.has("--installation");
+    Query query = whole ? Query{{"scope", "installation"}} : space_query(context);
+    if (whole && context.parsed.value("--space"))
+        return context.usage("--installation and --space contradict each other");
+    if (const auto days = TRY(context.integer("--unused-days", 1)))
+        query.emplace_back("unused_days", std::to_string(*days));
+    if (context.parsed.has("--by-last-use")) query.emplace_back("order", "last_used");
     if (context.parsed.has("--include-revoked")) query.emplace_back("include_revoked", "true");
     return show_list(context, "/v1/keys", std::move(query), key_columns(),
                      "No keys. Programs need one to use the API:\n  hone key create NAME");
@@ -118,7 +126,13 @@ std::vector<Command> key_commands() {
     return {
         {.path = "key list",
          .summary = "List API keys: your own, or all keys of the space if you can manage them.",
-         .options = {{.name = "--include-revoked", .value = "", .doc = "Also list revoked keys."}},
+         .options = {{.name = "--include-revoked", .value = "", .doc = "Also list revoked keys."},
+                     {.name = "--installation", .value = "", .doc = "List the keys of all spaces."},
+                     {.name = "--unused-days",
+                      .value = "NUMBER",
+                      .doc = "Only keys that were not used for so many days; a new key counts as used."},
+                     {.name = "--by-last-use", .value = "", .doc = "List never used and longest unused keys first."}},
+         .details = "Example: hone key list --installation --unused-days 90 --by-last-use",
          .lists = true,
          .run = list_keys},
         {.path = "key create",

@@ -24,6 +24,7 @@ Columns provider_columns() {
         {.title = "mappings", .field = "mapping_texts", .kind = Kind::list, .absent = "none", .only_single = true},
         {.title = "link by email", .field = "link_by_email", .kind = Kind::yes_no, .only_single = true},
         {.title = "redirect URI", .field = "redirect_uri", .absent = "set public_url", .only_single = true},
+        {.title = "logout URI", .field = "logout_uri", .absent = "set public_url", .only_single = true},
         {.title = "created", .field = "created_at", .kind = Kind::time},
     };
 }

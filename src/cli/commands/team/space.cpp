@@ -67,6 +67,7 @@ Columns policy_columns() {
         {.title = "hosts", .field = "policy.hosts", .kind = Kind::list, .absent = "any"},
         {.title = "secrets in env", .field = "policy.env_secrets", .kind = Kind::yes_no},
         {.title = "minimum isolation", .field = "policy.minimum_tier"},
+        {.title = "providers", .field = "policy.providers", .kind = Kind::list, .absent = "any"},
         {.title = "memory", .field = "policy.memory_bytes", .kind = Kind::bytes, .absent = installation},
         {.title = "processors", .field = "policy.cpus", .kind = Kind::number, .absent = installation},
         {.title = "processes", .field = "policy.pids", .kind = Kind::number, .absent = installation},
@@ -92,16 +93,17 @@ Result<double> parse_amount(const std::string& text) {
 }
 
 // How an option's text becomes a value of the policy.
-enum class PolicyValue { yes_no, hosts, text, bytes, integer, number, dollars };
+enum class PolicyValue { yes_no, names, text, bytes, integer, number, dollars };
 struct PolicyOption {
     std::string_view option;
     std::string_view field;
     PolicyValue value;
 };
 constexpr PolicyOption policy_options[] = {{"--open-network", "open_network", PolicyValue::yes_no},
-                                           {"--hosts", "hosts", PolicyValue::hosts},
+                                           {"--hosts", "hosts", PolicyValue::names},
                                            {"--env-secrets", "env_secrets", PolicyValue::yes_no},
                                            {"--minimum-tier", "minimum_tier", PolicyValue::text},
+                                           {"--providers", "providers", PolicyValue::names},
                                            {"--memory", "memory_bytes", PolicyValue::bytes},
                                            {"--cpus", "cpus", PolicyValue::number},
                                            {"--pids", "pids", PolicyValue::integer},
@@ -117,12 +119,12 @@ Result<json::Value> policy_value(const std::string& text, PolicyValue kind) {
         return json::Value(text == "yes");
     case PolicyValue::text:
         return json::Value(text);
-    case PolicyValue::hosts: {
+    case PolicyValue::names: {
         if (none) return json::Value(nullptr);
-        json::Array hosts;
-        for (const std::string_view host : split(text, ','))
-            if (!trim(host).empty()) hosts.emplace_back(std::string(trim(host)));
-        return json::Value(std::move(hosts));
+        json::Array names;
+        for (const std::string_view name : split(text, ','))
+            if (!trim(name).empty()) names.emplace_back(std::string(trim(name)));
+        return json::Value(std::move(names));
     }
     case PolicyValue::bytes:
         return none ? json::Value(nullptr) : json::Value(TRY(parse_bytes(text)));
@@ -150,6 +152,16 @@ Result<> show_space_storage(Context& context) {
                      "There are no spaces.");
 }
 
+void print_consent_lines(const Context& context, const json::Value& view, const char* field) {
+    if (context.json()) return;
+    const json::Value* lines = view.is_object() ? view.get_object().if_contains(field) : nullptr;
+    if (lines == nullptr || !lines->is_array()) return;
+    context.console.print(std::string(field) == "leaves" ? "What leaves this server:\n"
+                                                         : "What the provider cannot keep:\n");
+    for (const json::Value& line : lines->get_array())
+        if (line.is_string()) context.console.print("  " + std::string(line.get_string()) + "\n");
+}
+
 // Shows it; with options changes it first.
 Result<> space_policy(Context& context) {
     const std::string path = space_path(context) + "/policy";
@@ -165,6 +177,24 @@ Result<> space_policy(Context& context) {
     }
     if (changed) view = TRY(context.remote.put(path, *policy));
     return show_record(context, view, policy_columns());
+}
+
+// Shows what leaves and who consented; with an option changes it first.
+Result<> space_consent(Context& context) {
+    const std::string path = space_path(context) + "/managed-consent";
+    const auto give = context.parsed.value("--give"), withdraw = context.parsed.value("--withdraw");
+    if (give && withdraw) return context.usage("give either --give or --withdraw");
+    json::Value view = TRY(context.remote.get(path));
+    if (give) {
+        for (const char* field : {"leaves", "not_kept"}) print_consent_lines(context, view, field);
+        TRY(context.confirm("Data of the space is then sent to " + *give + ", as listed above.", *give));
+        view = TRY(context.remote.post(path, json::Object{{"base_url", *give}}));
+    }
+    if (withdraw) view = TRY(context.remote.post(path + "/withdraw", json::Object{{"base_url", *withdraw}}));
+    return show_record(context, view,
+                       {{.title = "leaves this server", .field = "leaves", .kind = Kind::list},
+                        {.title = "not kept", .field = "not_kept", .kind = Kind::list},
+                        {.title = "consents", .field = "consents", .kind = Kind::list, .absent = "none"}});
 }
 
 } // namespace
@@ -205,6 +235,9 @@ std::vector<Command> space_commands() {
                       .value = "TIER",
                       .doc = "Minimum isolation of sandboxes.",
                       .choices = {"ns", "gvisor"}},
+                     {.name = "--providers",
+                      .value = "PROVIDERS",
+                      .doc = "Providers that runs can use: local,kubernetes; any: all."},
                      {.name = "--memory",
                       .value = "BYTES",
                       .doc = "Maximum memory of a sandbox, such as 4g; none: the limit of the installation."},
@@ -229,6 +262,14 @@ std::vector<Command> space_commands() {
              "get that of the policy.\n"
              "Example: hone space policy default --hosts '*.example.com,github.com' --memory 4g --tokens 2000000",
          .run = space_policy},
+        {.path = "space consent",
+         .summary = "Show what leaves with provider claude-managed; consent to it or withdraw. For owners.",
+         .arguments = {space_argument},
+         .options = {{.name = "--give", .value = "URL", .doc = "Consent: data is sent to this base URL."},
+                     {.name = "--withdraw", .value = "URL", .doc = "Withdraw the consent; sessions end."}},
+         .details = "Example: hone space consent default --give https://api.anthropic.com",
+         .destructive = true,
+         .run = space_consent},
         {.path = "space storage",
          .summary = "Show the disk that each space uses. For owners of the installation.",
          .details = "The row without a space is what belongs to none: database, span log, images, harnesses.",

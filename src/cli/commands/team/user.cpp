@@ -71,6 +71,35 @@ Result<> list_logins(Context& context) {
                      "There are no logins.");
 }
 
+// "engineers" with "member in default": the roles as texts.
+Result<> list_groups(Context& context) {
+    Query query;
+    if (const auto provider = context.parsed.value("--provider")) query.emplace_back("provider", *provider);
+    if (const auto user = context.parsed.value("--user")) query.emplace_back("user", TRY(find_user(context, *user)));
+    Items found = TRY(context.remote.list("/v1/groups", std::move(query), std::nullopt));
+    if (!context.json()) {
+        for (json::Value& group : found.items) {
+            json::Array texts;
+            const json::Value* roles = member(group, "roles");
+            if (roles != nullptr && roles->is_array())
+                for (const json::Value& role : roles->get_array())
+                    texts.emplace_back(
+                        text_of(role, "role") + " in " +
+                        (text_of(role, "space_name").empty() ? "a deleted space" : text_of(role, "space_name")));
+            group.get_object()["role_texts"] = std::move(texts);
+        }
+    }
+    return show_rows(context, found.items,
+                     {{.title = "provider", .field = "provider"},
+                      {.title = "group", .field = "name"},
+                      {.title = "people", .field = "people", .kind = Kind::number},
+                      {.title = "roles", .field = "role_texts", .kind = Kind::list, .absent = "none"},
+                      {.title = "last login", .field = "last_login_at", .kind = Kind::time, .absent = "never"},
+                      {.title = "emails", .field = "emails", .kind = Kind::list}},
+                     "No groups. Providers send them at sign-ins; a mapping gives them roles:\n  hone provider update "
+                     "PROVIDER --map GROUP=SPACE:ROLE");
+}
+
 Result<> end_login(Context& context) {
     const std::string id = context.value_or_empty("LOGIN");
     const json::Value gone = TRY(context.remote.remove(path_of("/v1/login_sessions", {id})));
@@ -115,6 +144,11 @@ std::vector<Command> user_commands() {
          .options = {{.name = "--user", .value = "EMAIL", .doc = "Only logins of this account; an address or an id."}},
          .lists = true,
          .run = list_logins},
+        {.path = "user groups",
+         .summary = "List the groups of single sign-on, who was in them at the last login, and their roles.",
+         .options = {{.name = "--user", .value = "EMAIL", .doc = "Only groups of this account; an address or an id."},
+                     {.name = "--provider", .value = "NAME", .doc = "Only groups that this provider sends."}},
+         .run = list_groups},
         {.path = "user end-login",
          .summary = "End one login.",
          .arguments = {{.name = "LOGIN", .doc = "Id of the login, as hone user logins shows it."}},
