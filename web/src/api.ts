@@ -106,9 +106,9 @@ async function send<T>(method: string, path: string, options: RequestOptions = {
   return (await response.json()) as Envelope<T>;
 }
 
-/** A request whose response is read as it arrives. */
-export async function post_stream(url: string, body: unknown, signal: AbortSignal): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "text/event-stream", "Content-Type": "application/json" };
+/** A request whose response is not JSON. */
+async function post_raw(url: string, body: unknown, accept: string, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: accept, "Content-Type": "application/json" };
   if (csrf_token) headers["X-CSRF-Token"] = csrf_token;
   const text = JSON.stringify(body);
   const response = await fetch(url, { method: "POST", headers, body: text, signal, credentials: "same-origin" });
@@ -117,6 +117,13 @@ export async function post_stream(url: string, body: unknown, signal: AbortSigna
   if (error.status === 401) on_unauthorized();
   throw error;
 }
+
+/** A request whose response is read as it arrives. */
+export const post_stream = (url: string, body: unknown, signal: AbortSignal) =>
+  post_raw(url, body, "text/event-stream", signal);
+
+/** A request whose response is a file. */
+export const post_file = async (url: string, body: unknown) => (await post_raw(url, body, "*/*")).blob();
 
 export interface Page<T> {
   rows: T[];

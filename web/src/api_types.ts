@@ -346,7 +346,7 @@ export interface Builtin {
   /** Name. */
   name: string;
   kind: EvaluatorKind;
-  /** What it is written for: experiment_run, span, trace or chat_session. */
+  /** What it is written for: experiment_run, experiment_pair, span, trace or chat_session. */
   target: string;
   /** What it evaluates. */
   description: string;
@@ -489,6 +489,29 @@ export interface CalibrationVerdict {
 }
 
 export type CallerKind = "guest" | "user" | "key" | "system";
+
+export interface CapacityView {
+  /** Stored spans of all projects. */
+  spans: number;
+  /** Their compressed size. */
+  spans_bytes: number;
+  bytes_per_span: number;
+  /** From the oldest span to the newest. */
+  days_with_spans: number;
+  /** Mean over these days. */
+  spans_per_day: number;
+  span_bytes_per_day: number;
+  /** Disk of the data directory. */
+  disk_bytes: number;
+  disk_free_bytes: number;
+  /** At this rate and without retention; null: no rate, or spans are stored elsewhere. */
+  days_until_full: number | null;
+  /** Cost of the model calls of runs, mean of the last 7 days; calls without a price are not counted. */
+  model_cost_micro_usd_per_day: number;
+  /** Mean of the last 7 days. */
+  model_calls_per_day: number;
+  measured_at: string;
+}
 
 export type Capture = "none" | "metadata" | "full";
 
@@ -679,6 +702,8 @@ export interface ComparedExample {
   flip: Record<string, string>;
   /** Passes in some repetitions of one experiment. */
   flaky: boolean;
+  /** base, other, tie, inconsistent or undecided; by the id of the task in `pairwise`. */
+  preferred: Record<string, string>;
 }
 
 export interface Comparison {
@@ -692,6 +717,8 @@ export interface Comparison {
   common_examples: number;
   /** One per name of evals, by name. */
   metrics: MetricComparison[];
+  /** What evaluators prefer that compare both outputs, by name and version. */
+  pairwise: PairSummary[];
   latency: LatencyComparison;
   gate: Gate;
   /** Examples, the largest regression first. */
@@ -777,9 +804,9 @@ export interface Conversation {
 export interface CorrectedRateView {
   /** Calibration whose labels correct it. */
   calibration_id: string;
-  /** Evals of the evaluator in this time, at most the newest 10000. */
+  /** Evals of the calibrated version in this time, at most the newest 10000. */
   evals: number;
-  /** Share that passes by the evaluator: a score of 0.5 or more. */
+  /** Share that passes by the evaluator: a score of 0.5 or more, weighted by inclusion. */
   rate: number;
   /** The same, corrected by labels of people (PPI++). */
   corrected: number;
@@ -985,7 +1012,7 @@ export interface Destination {
   signing_secret: string | null;
 }
 
-export type DestinationType = "webhook" | "slack" | "teams" | "discord" | "pagerduty" | "opsgenie" | "email";
+export type DestinationType = "webhook" | "slack" | "teams" | "discord" | "pagerduty" | "opsgenie" | "email" | "email_digest";
 
 export type Detector = "error_cluster" | "latency_regression" | "token_spike" | "cost_spike" | "tool_failure" | "tool_loop" | "truncated_output" | "refused_output" | "unparsable_output" | "empty_retrieval" | "eval_drop" | "version_regression" | "session_failure" | "provider_limit" | "reported_error" | "unused_tools" | "invalid_tool_call" | "agent_loop" | "ignored_instruction" | "missing_result" | "growing_context" | "reading" | "reported";
 
@@ -1180,6 +1207,8 @@ export interface EvalJob {
   cached: boolean;
   /** Tokens of all attempts. */
   tokens: number;
+  /** Of these, estimated: the provider did not report them. The cost is estimated with them. */
+  estimated_tokens: number;
   /** Cost of all attempts, in billionths of a US dollar. */
   cost_nano_usd: number;
   /** Of the last attempt. */
@@ -1273,7 +1302,7 @@ export interface EvalTask {
   failed_24h: number;
   /** Jobs that were skipped in the last 24 hours. */
   skipped_24h: number;
-  /** Tokens of its jobs today, UTC. */
+  /** Tokens of its jobs today, UTC, with estimated ones. */
   tokens_today: number;
   /** Cost of its jobs today, UTC. */
   cost_micro_usd_today: number;
@@ -1350,6 +1379,8 @@ export interface Evaluator {
   judged: number;
   /** Number of evals of spans that match. */
   matched: number;
+  /** Share of verdicts that pass: of the last 24 hours, of a rule since its definition was changed. Null: it has no verdicts that pass or fail. */
+  pass_rate: PassRate | null;
   /** Spans received before this time are evaluated. */
   judged_up_to: string;
   /** Time of the last evaluation. */
@@ -1658,6 +1689,16 @@ export interface FilterFieldInfo {
 
 export type FindingSeverity = "problem" | "notice";
 
+export interface FindingView {
+  /** What was checked. */
+  name: string;
+  /** ok, warning or problem. */
+  state: string;
+  detail: string;
+  /** What to do; empty for ok. */
+  advice: string;
+}
+
 export interface Fingerprint {
   /** Hash of detector, project and subject. */
   fingerprint: string;
@@ -1724,6 +1765,13 @@ export interface ForgeIssueDraft {
   digest: string;
 }
 
+export interface ForkPoint {
+  /** Session whose earlier turns the worker reads as text. */
+  run: string;
+  /** The last of these turns. */
+  turn: number;
+}
+
 export interface FunnelRow {
   /** Start of the hour, UTC. */
   hour: string;
@@ -1745,7 +1793,7 @@ export interface FunnelRow {
   waiting: number;
   /** Failed and skipped jobs by reason. */
   reasons: Record<string, number>;
-  /** Tokens of its jobs. */
+  /** Tokens of its jobs, with estimated ones. */
   tokens: number;
   /** Cost of its jobs. */
   cost_micro_usd: number;
@@ -1764,7 +1812,7 @@ export interface Gate {
 export interface GateReason {
   /** Name of the evals; empty: of the whole experiment. */
   metric: string;
-  /** significance, hard_break, must_pass or coverage. */
+  /** significance, hard_break, must_pass, pairwise or coverage. */
   guard: string;
   /** Reason as a sentence. */
   message: string;
@@ -1785,6 +1833,21 @@ export interface GitSource {
   commit: string;
 }
 
+export interface Group {
+  /** Name of the provider that sends it. */
+  provider: string;
+  /** As the groups claim has it. */
+  name: string;
+  /** Identities that were in it at their last sign-in. */
+  people: number;
+  /** Their addresses at the provider: the first 20, in the order of the alphabet. */
+  emails: string[];
+  /** Roles that the provider's mappings give to it; empty: none. */
+  roles: GroupRole[];
+  /** Newest sign-in with it; null: only a mapping names it. */
+  last_login_at: string | null;
+}
+
 export interface GroupChange {
   /** Empty for all spans. */
   group: string;
@@ -1797,6 +1860,31 @@ export interface GroupMapping {
   /** Id or name of a space; stored as its id. */
   space: string;
   role: Role;
+}
+
+export interface GroupRole {
+  space_id: string;
+  /** Empty: the space was deleted. */
+  space_name: string;
+  role: Role;
+}
+
+export interface HarnessInstallation {
+  /** Name of the harness. */
+  harness: string;
+  /** Requested version, empty for the newest; the installed one after its end. */
+  version: string;
+  state: InstallState;
+  /** Why it failed, and what to do. */
+  error: string;
+  /** Steps so far, the last one is under way. */
+  steps: InstallStep[];
+  /** Who requested it. */
+  started_by: string;
+  /** When it was requested. */
+  started_at: string;
+  /** null while it runs. */
+  ended_at: string | null;
 }
 
 export interface HarnessRun {
@@ -1900,6 +1988,15 @@ export interface IncompleteRunView {
 }
 
 export type InitFailure = "abort" | "degrade";
+
+export type InstallState = "running" | "succeeded" | "failed" | "cancelled";
+
+export interface InstallStep {
+  /** When it began. */
+  time: string;
+  /** What is done. */
+  text: string;
+}
 
 export interface InterdiffView {
   /** Earlier revision. */
@@ -2101,6 +2198,10 @@ export interface Key {
   state: KeyState;
   /** The key itself; only in the response that creates it. */
   key: string | null;
+  /** In lists; empty elsewhere. */
+  space_name: string;
+  /** Of the user of a personal key, in lists; empty elsewhere. */
+  user_email: string;
 }
 
 export type KeyKind = "personal" | "service";
@@ -2108,6 +2209,13 @@ export type KeyKind = "personal" | "service";
 export type KeyState = "active" | "expired" | "revoked";
 
 export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed" | "break_glass_login" | "eval_task_paused" | "evaluator_drifted";
+
+export interface LackView {
+  /** Path of a setting, such as `sandbox.image`; or automations, fork, workspace, uploads, network. */
+  name: string;
+  /** Why the provider does not have it. */
+  reason: string;
+}
 
 export interface LatencyComparison {
   /** Examples with a successful run in both experiments. */
@@ -2156,6 +2264,68 @@ export interface LicenseView {
 
 export type LineKind = "context" | "added" | "deleted";
 
+export interface ListedEvaluator {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Project whose spans a rule evaluates; null for the other kinds. */
+  project_id: string | null;
+  kind: EvaluatorKind;
+  /** Name of the evals it writes; unique in its project, without a project in its space. */
+  name: string;
+  /** Purpose, as text. */
+  description: string;
+  /** The spans it evaluates; empty: all. */
+  filter: string;
+  /** Filter that a span must match, in the filter language. */
+  condition: string;
+  /** Label of spans that match. */
+  label: string;
+  /** Score of spans that match. */
+  score: number | null;
+  /** Label of evaluated spans that do not match; empty: they get no eval. */
+  other_label: string;
+  /** Score of evaluated spans that do not match. */
+  other_score: number | null;
+  /** Share of the traces it evaluates, 1 to 100. */
+  sample_percent: number;
+  /** Whether it evaluates new spans. */
+  enabled: boolean;
+  /** Issue that it was created from. */
+  issue_id: string | null;
+  /** Number of the newest version; every change makes one, and each eval stores it. */
+  revision: number;
+  /** Number of evals written. */
+  judged: number;
+  /** Number of evals of spans that match. */
+  matched: number;
+  /** Share of verdicts that pass: of the last 24 hours, of a rule since its definition was changed. Null: it has no verdicts that pass or fail. */
+  pass_rate: PassRate | null;
+  /** Spans received before this time are evaluated. */
+  judged_up_to: string;
+  /** Time of the last evaluation. */
+  last_at: string | null;
+  /** Error of the last evaluation; empty: none. */
+  problem: string;
+  /** Of code: its newest definition; null in lists. */
+  code: CodeDefinition | null;
+  /** Of llm: its newest definition; null in lists. */
+  llm: LlmDefinition | null;
+  /** Of agent: its newest definition; null in lists. */
+  agent: AgentDefinition | null;
+  /** Of remote: its newest definition; null in lists. */
+  remote: RemoteDefinition | null;
+  /** Name of the user or key that created it. */
+  created_by: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Time of the last change. */
+  updated_at: string;
+  /** Of llm: it compares the outputs of two experiments instead of evaluating one. */
+  pairwise: boolean;
+}
+
 export interface LlmDefinition {
   model: JudgeModel;
   /** Messages with variables, 1 to 20. */
@@ -2171,6 +2341,8 @@ export interface LlmDefinition {
   cache: boolean;
   /** Time of one call, 1000 to 300000. */
   timeout_ms: number;
+  /** It compares the outputs of two experiments, {{a}} and {{b}}, in both orders. Its labels are a, b and tie. It cannot evaluate a single output. */
+  pairwise: boolean;
 }
 
 export interface LogRecordView {
@@ -2223,6 +2395,31 @@ export interface LoginSession {
   current: boolean;
 }
 
+export interface ManagedConsent {
+  /** Address of the provider. */
+  base_url: string;
+  /** Name of the owner. */
+  consented_by: string;
+  /** Time of the consent. */
+  consented_at: string;
+}
+
+export interface ManagedConsentView {
+  /** What leaves this server, one line each. */
+  leaves: string[];
+  /** What the provider cannot keep, one line each. */
+  not_kept: string[];
+  /** Addresses that an owner of the space has consented to. */
+  consents: ManagedConsent[];
+}
+
+export interface ManagedSettings {
+  /** Id of an agent: its model, system prompt and tools are used, and Hone's tools only if it has them. Empty: Hone makes one for this content and uses it again. */
+  agent: string;
+  /** Id of an environment: its network is used. Empty: Hone makes one from sandbox.network and the skills. */
+  environment: string;
+}
+
 export interface Manifest {
   /** Id of the preset, if the run has one. */
   preset: string | null;
@@ -2251,12 +2448,16 @@ export interface Manifest {
   data_from: string | null;
   /** The run is about spans that started before this time. */
   data_to: string | null;
+  /** The prompt states data_from and data_to; null: of a run before this was stored. */
+  has_window: boolean | null;
   /** Values of the trigger; in the sandbox as /hone/trigger.json. */
   trigger: unknown | null;
   /** Budget of all runs of the automation per day. */
   automation_budget: Budget | null;
   /** Of a pinned rerun: versions that it must have. */
   pins: Pins | null;
+  /** Of a fork after an earlier turn: where it begins. */
+  fork_point: ForkPoint | null;
 }
 
 export interface MappedArgument {
@@ -2421,6 +2622,13 @@ export interface MetricView {
 
 export type MirrorState = "new" | "ready" | "failed";
 
+export interface MissingParent {
+  /** Position of the span. */
+  span: number;
+  /** 16 hexadecimal digits. */
+  parent_id: string;
+}
+
 export interface ModelUsageView {
   /** The day, model, run, automation or project; empty: none. */
   group: string;
@@ -2533,6 +2741,16 @@ export interface MuteWindow {
   time_zone: string | null;
 }
 
+export interface NamedVerdict {
+  /** Name of the eval: the evaluator's name, a dot and the name of the result. */
+  name: string;
+  label: string | null;
+  score: number | null;
+  explanation: string | null;
+  /** An object. */
+  metadata: unknown;
+}
+
 export interface NewestHarness {
   /** Newest version in the registry. */
   version: string;
@@ -2558,6 +2776,13 @@ export interface NotReplayed {
   reason: string;
 }
 
+export interface NoticeSettings {
+  /** Kinds that are counted as new for the caller. */
+  kinds: Kind[];
+  /** The caller has chosen nothing: what needs a person. */
+  is_default: boolean;
+}
+
 export interface NoticeView {
   id: string;
   space_id: string;
@@ -2573,6 +2798,13 @@ export interface NoticeView {
   created_at: string;
   /** Not yet marked as read by the caller. */
   unread: boolean;
+}
+
+export interface OfferedModel {
+  /** As requests name it. */
+  name: string;
+  /** Name for people; empty: the provider has none. */
+  title: string;
 }
 
 export type OnBudget = "skip" | "defer";
@@ -2617,6 +2849,187 @@ export interface OutputValue {
 export type Overlap = "skip" | "queue" | "parallel";
 
 export type PackageKind = "npm" | "pypi" | "debian" | "crates" | "go" | "maven";
+
+export interface PairAgreement {
+  /** Pairs with verdicts and a label of people. */
+  count: number;
+  /** Pairs left out because people are divided evenly. */
+  disputed: number;
+  /** Share of equal labels. A verdict that changed with the order counts as a tie. */
+  agreement: number;
+  /** Cohen's kappa; null below 10 pairs, and when one label is all there is. */
+  kappa: number | null;
+  /** Lower end of its 95 % interval. */
+  low: number | null;
+  /** Upper end. */
+  high: number | null;
+}
+
+export interface PairEval {
+  /** Id of the example. */
+  example_id: string;
+  /** Repetition of both runs. */
+  repetition: number;
+  /** Run of the base. */
+  base_run_id: string;
+  /** Run of the other. */
+  other_run_id: string;
+  /** base, other, tie; inconsistent: the verdict changed with the order; undecided: cannot_judge; null: the evaluator failed. */
+  winner: PairWinner | null;
+  /** Label with the output of the base shown first: a is the base. */
+  first_label: string;
+  /** Label with the output of the other shown first: a is the other. */
+  swapped_label: string;
+  /** Of the first verdict. */
+  explanation: string;
+  /** Of the second verdict. */
+  swapped_explanation: string;
+  /** Why there is no verdict. */
+  error: string;
+  /** Both verdicts were stored ones, or the outputs are equal: no cost. */
+  cached: boolean;
+  /** Tokens of both verdicts. */
+  tokens: number;
+  /** Of these, estimated: the provider did not report them. The cost is estimated with them. */
+  estimated_tokens: number;
+  /** Their cost in billionths of a US dollar; null: no price. */
+  cost_nano_usd: number | null;
+  /** Their time. */
+  duration_ms: number;
+  /** Trace of the first verdict, in the project hone-evals. */
+  trace_id: string;
+  /** Trace of the second verdict. */
+  swapped_trace_id: string;
+  /** What people prefer, by their names: base, other or tie. */
+  people: Record<string, string>;
+}
+
+export interface PairSummary {
+  /** Its task. */
+  task_id: string;
+  /** Name of the evaluator. */
+  name: string;
+  /** Its id. */
+  evaluator_id: string;
+  /** Its version. */
+  version: number;
+  /** State of the task. */
+  state: string;
+  /** Why it failed or was stopped. */
+  reason: string;
+  /** Examples with verdicts. */
+  examples: number;
+  /** Examples for which the other is better in both orders. */
+  wins: number;
+  /** Examples for which the base is better in both orders. */
+  losses: number;
+  /** Examples for which neither is better. */
+  ties: number;
+  /** Examples for which the verdict changed with the order: never a win. */
+  inconsistent: number;
+  /** Examples that could not be decided. */
+  undecided: number;
+  /** wins / (wins + losses); null: there are neither. */
+  win_rate: number | null;
+  /** Lower end of its 95 % interval (Wilson). */
+  low: number;
+  /** Upper end. */
+  high: number;
+  /** Exact sign test of wins and losses. */
+  p: number;
+  /** p, corrected together with the evals of the comparison (Benjamini-Hochberg). */
+  q: number;
+  /** improved, regressed or no_difference_shown. */
+  verdict: string;
+  /** Pairs with verdicts in both orders. */
+  pairs: number;
+  /** Pairs of runs with an output in both experiments. */
+  expected_pairs: number;
+  /** Pairs for which the evaluator failed. */
+  failed_pairs: number;
+  /** Pairs whose verdict changed with the order. */
+  flipped_pairs: number;
+  /** Share of these among the decided pairs; null: there are none. */
+  flip_rate: number | null;
+  /** Lower end of its 95 % interval (Wilson). */
+  flip_low: number;
+  /** Upper end. */
+  flip_high: number;
+  /** Verdicts for the output that was shown first. */
+  first_picks: number;
+  /** Verdicts for one of both outputs. */
+  picks: number;
+  /** first_picks / picks: 0.5 without position bias. */
+  first_share: number | null;
+  /** Exact sign test of flipped pairs that favour the first position against those that favour the second. */
+  bias_p: number;
+  /** Position bias: first, second or none, by bias_p < 0.05. */
+  favours: string;
+  people: PairAgreement;
+}
+
+export interface PairTask {
+  /** Id. */
+  id: string;
+  /** Id of the space. */
+  space_id: string;
+  /** Id of the first experiment. */
+  base: string;
+  /** Id of the second experiment. */
+  other: string;
+  /** Id of the evaluator. */
+  evaluator_id: string;
+  /** Its version. */
+  number: number;
+  /** Its name. */
+  name: string;
+  /** Pairs at the same time. */
+  concurrency: number;
+  /** Limit of its tokens. */
+  budget_tokens: number | null;
+  /** Limit of its cost. */
+  budget_micro_usd: number | null;
+  state: TaskState;
+  /** Why it failed or was stopped. */
+  reason: string;
+  /** Pairs: repetitions of examples with an output in both experiments. */
+  expected: number;
+  /** Pairs with verdicts. */
+  done: number;
+  /** Pairs for which the evaluator failed. */
+  failed: number;
+  /** Examples that have another content in the other experiment; they are not compared. */
+  changed: number;
+  /** Tokens of its calls. */
+  spent_tokens: number;
+  /** Their cost in millionths of a US dollar; calls of models without a price count as 0. */
+  spent_micro_usd: number;
+  /** Name of the user or key that started it. */
+  started_by: string;
+  /** Time of creation. */
+  created_at: string;
+  /** Time of the first pair. */
+  started_at: string | null;
+  /** Time when it was done, failed or stopped. */
+  ended_at: string | null;
+  /** Pairs that failed before this time are retried. */
+  attempt_at: string;
+}
+
+export type PairWinner = "base" | "other" | "tie" | "inconsistent" | "undecided";
+
+export interface PassRate {
+  /** Version of the evaluator that gave these verdicts. */
+  version: number;
+  /** Number of these verdicts. */
+  scored: number;
+  /** Share that passes: a score of 0.5 or more. Verdicts of a sample are weighted by their inclusion. */
+  rate: number;
+  /** Lower end of Wilson's 95 % interval. */
+  low: number;
+  /** Upper end. */
+  high: number;
+}
 
 export interface PasswordResetInfo {
   /** E-mail address of the account. */
@@ -2872,6 +3285,8 @@ export interface Provider {
   enabled: boolean;
   /** Address to register at the provider; empty if public_url is not set. */
   redirect_uri: string;
+  /** Address of back-channel logout, to register at a provider that supports it. */
+  logout_uri: string;
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -2893,6 +3308,24 @@ export interface ProviderCheck {
   keys: number;
   /** Clock of the provider; ID tokens tolerate 60 s. */
   provider_date: string;
+}
+
+export interface ProviderView {
+  name: RunProvider;
+  /** Name for people. */
+  title: string;
+  /** Where its runs work. */
+  text: string;
+  /** Whether this installation has it. */
+  available: boolean;
+  /** Whether the policy of the space allows it. */
+  allowed: boolean;
+  /** What to do if it is not available or not allowed; otherwise empty. */
+  advice: string;
+  /** The only harness that it runs; empty: any of the harness list. */
+  harness: string;
+  /** Settings and capabilities that it does not have. */
+  lacks: LackView[];
 }
 
 export interface PullRequest {
@@ -3041,6 +3474,7 @@ export interface Queue {
   fill_enabled: boolean;
   /** Which ones, in the filter language; empty: all. */
   fill_filter: string;
+  fill_rule: QueueFillRule;
   /** Share of them in millionths, decided by the trace id. */
   fill_ppm: number;
   /** Traces before this time were considered. */
@@ -3096,6 +3530,8 @@ export interface QueueEval {
   /** A reason, or the text of a freeform one. */
   explanation: string | null;
 }
+
+export type QueueFillRule = "matching" | "undecided" | "split" | "disputed";
 
 export interface QueueFilled {
   /** Items that were added. */
@@ -3664,6 +4100,7 @@ export interface Run {
   automation_id: string | null;
   /** First line of the prompt, unless one was given. */
   title: string;
+  provider: RunProvider;
   /** Name of the harness. */
   harness: string;
   /** Model; empty when the harness needs none. */
@@ -3700,6 +4137,10 @@ export interface Run {
   started_at: string | null;
   /** Time at which it ended. */
   ended_at: string | null;
+  /** Time that it was prepared and ran until its last change of state, in nanoseconds; without the time that it waited. null: not known. */
+  worked_ns: number | null;
+  /** Since when it works now; null: it does not. */
+  working_since: string | null;
 }
 
 export interface RunEval {
@@ -3711,6 +4152,8 @@ export interface RunEval {
   error: string | null;
   /** Trace of the evaluation. */
   trace_id: string | null;
+  /** Project that has it; null: there is no trace. */
+  trace_project: string | null;
 }
 
 export interface RunEvent {
@@ -3744,6 +4187,8 @@ export interface RunEvent {
   /** Text or input is cut; GET …/events/{seq} has more. */
   truncated: boolean;
 }
+
+export type RunProvider = "local" | "kubernetes" | "claude-managed";
 
 export interface RunRow {
   id: string;
@@ -3961,6 +4406,10 @@ export interface SeriesBucket {
 
 export interface ServerInfo {
   version: string;
+  /** The program on the disk is another one than the one that runs: a restart completes the upgrade. */
+  program_replaced: boolean;
+  /** The versions that served, newest first, at most 20; for installation owners, empty for others. */
+  versions: VersionChange[];
   started_at: string;
   schema_version: number;
   /** sqlite or postgres. */
@@ -3971,6 +4420,26 @@ export interface ServerInfo {
   permissions: PermissionInfo[];
   /** For installation owners; empty for others. */
   settings: SettingView[];
+}
+
+export interface ServerView {
+  /** Stays through restarts. */
+  name: string;
+  address: string;
+  version: string;
+  /** The newest that its program has. */
+  schema_version: number;
+  /** api, ingest, scheduler, worker; separated by commas. */
+  roles: string;
+  /** Where it stores spans. */
+  span_store: string;
+  started_at: string;
+  /** By the clock of the database; renewed every 5 seconds. */
+  lease_until: string;
+  /** Whether its lease lasts. */
+  live: boolean;
+  /** Whether it is the one that responds. */
+  this_server: boolean;
 }
 
 export interface SessionAnnotation {
@@ -4020,7 +4489,8 @@ export interface SettingView {
 }
 
 export interface Settings {
-  /** claude-code, codex, opencode, gemini, qwen, copilot, command or playbook. */
+  provider: RunProvider;
+  /** claude-code, codex, opencode, gemini, qwen, copilot, command, playbook or, with its provider, claude-managed. */
   harness: string;
   /** Installed version of the harness's program; empty: the one that was installed last. */
   harness_version: string;
@@ -4039,6 +4509,7 @@ export interface Settings {
   review: ReviewPolicy;
   budget: Budget;
   capture: Capture;
+  managed: ManagedSettings;
 }
 
 export interface Setup {
@@ -4263,6 +4734,8 @@ export interface SpacePolicy {
   /** Whether secret values may be in the environment of workers: skills with exposure `env`, and `sandbox.secret_env`. */
   env_secrets: boolean;
   minimum_tier: Tier;
+  /** Providers that are allowed; none: all that the installation has. */
+  providers: RunProvider[] | null;
   /** Most memory of one sandbox; none: the installation's. */
   memory_bytes: number | null;
   /** Most processors of one sandbox; none: the installation's. */
@@ -4434,6 +4907,16 @@ export interface SpanSeries {
   buckets: SeriesBucket[];
 }
 
+export interface SpanTextView {
+  /** Spans of several traces can have the same id. */
+  trace_id: string;
+  span_id: string;
+  /** As people read it; cut. */
+  input: string;
+  /** As people read it; cut. */
+  output: string;
+}
+
 export interface Spent {
   /** Tokens of all its runs today (UTC). */
   tokens: number;
@@ -4458,6 +4941,15 @@ export interface StorageView {
   collected_at: string | null;
   /** What is stored, by kind. */
   kinds: StoredKind[];
+}
+
+export interface StoredBackup {
+  /** For `hone restore store:NAME`. */
+  name: string;
+  bytes: number;
+  created_at: string;
+  /** Where it is. */
+  store: string;
 }
 
 export interface StoredKind {
@@ -4550,6 +5042,8 @@ export interface TestedDocument {
   cached: boolean;
   /** Of the model. */
   tokens: number;
+  /** Of these, estimated: the provider did not report them. The cost is estimated with them. */
+  estimated_tokens: number;
   /** Null: the model has no price. */
   cost_micro_usd: number | null;
   /** Trace of the model's call in the hidden project hone-evals, or id of the agent's run. */
@@ -4650,6 +5144,48 @@ export interface TraceFindingView {
   services: string[];
   /** Instrumentations with most of them. */
   scopes: string[];
+}
+
+export interface TraceOutline {
+  /** The trace has more spans than one response holds. */
+  is_cut: boolean;
+  /** Start of the first span. */
+  start_time: string;
+  /** Each text once; the first one is empty. */
+  texts: string[];
+  /** One per span, by start time. The other columns have the same order; a column with zeros only is empty. */
+  span_ids: string[];
+  /** Position of the parent; -1: the trace has none. */
+  parents: number[];
+  /** Spans whose parent is not in the trace. */
+  missing_parents: MissingParent[];
+  /** Positions of spans with is_message. */
+  messages: number[];
+  /** After start_time. */
+  starts_ns: number[];
+  durations_ns: number[];
+  /** This and the next columns: positions in texts. */
+  names: number[];
+  kinds: number[];
+  statuses: number[];
+  status_messages: number[];
+  services: number[];
+  models: number[];
+  providers: number[];
+  users: number[];
+  /** Chat sessions. */
+  sessions: number[];
+  tools: number[];
+  /** Types of exceptions. */
+  exceptions: number[];
+  /** Neither read from nor written to a cache. */
+  input_tokens: number[];
+  cache_read_tokens: number[];
+  cache_write_tokens: number[];
+  /** Without reasoning. */
+  output_tokens: number[];
+  reasoning_tokens: number[];
+  costs_nano_usd: number[];
 }
 
 export interface TraceRow {
@@ -4769,6 +5305,10 @@ export interface UnknownAttributeView {
 export interface UnreadNotices {
   /** Number of notices that the caller can see and has not read. */
   unread: number;
+  /** Those of the kinds that the caller chose to have counted. */
+  counted: number;
+  /** When the caller last marked notices as read; null: never. */
+  marked_at: string | null;
 }
 
 export interface Upload {
@@ -4874,6 +5414,8 @@ export interface Verdict {
   explanation: string | null;
   /** An object. */
   metadata: unknown;
+  /** Of an evaluator that returns several results: those with other names. */
+  results: NamedVerdict[];
 }
 
 export interface VerificationCommand {
@@ -4909,9 +5451,17 @@ export interface VerificationRun {
 
 export type VerificationState = "none" | "pending" | "running" | "green" | "red" | "failed";
 
+export interface VersionChange {
+  version: string;
+  /** The version that served before; empty: none was recorded. */
+  previous: string;
+  /** Its first start. */
+  since: string;
+}
+
 export type VersionSource = "upload" | "import" | "spans" | "ui" | "restore";
 
-export type ViewPage = "traces" | "sessions";
+export type ViewPage = "traces" | "sessions" | "charts" | "queries";
 
 export interface ViewedFiles {
   /** Files that the caller marked as viewed and that have not changed since. */
@@ -5069,6 +5619,11 @@ export interface ChangeSplit {
   remove_example_ids?: string[] | null;
 }
 
+export interface ChooseNotices {
+  /** Kinds that are counted as new for the caller; the others are only listed. */
+  kinds: Kind[];
+}
+
 export interface CommentOnIssue {
   /** Plain text or Markdown, at most 20,000 bytes. */
   text: string;
@@ -5086,6 +5641,11 @@ export interface ConfigureSignal {
 export interface ConfirmSecondFactor {
   /** The code that the authenticator app shows now. */
   code: string;
+}
+
+export interface ConsentTo {
+  /** Base URL of the model skill: https://api.anthropic.com. */
+  base_url: string;
 }
 
 export interface CreateCustomRole {
@@ -5289,7 +5849,7 @@ export interface DestinationChange {
   url?: string | null;
   /** pagerduty and opsgenie: the key; never shown again. */
   key?: string | null;
-  /** Addresses for email, at most 20. */
+  /** Addresses for email and email_digest, at most 20. */
   to?: string[] | null;
   /** Kinds of notices it receives; empty: all. */
   kinds?: Kind[] | null;
@@ -5390,6 +5950,8 @@ export interface ForgeIssueRequest {
 export interface ForkRun {
   /** First message to the fork. */
   prompt: string;
+  /** Turn after which it begins; without it, the end of the session with a copy of its workspace. After an earlier turn the worker reads the turns until there as text, in a new workspace. */
+  turn?: number | null;
 }
 
 export interface FrameConcatenation {
@@ -5438,6 +6000,19 @@ export interface GiveFiles {
   uploads: string[];
 }
 
+export interface ImportFromChatSession {
+  /** Id or name of the project. */
+  project: string;
+  /** Name of the dataset; it is made when there is none. */
+  name: string;
+  /** The chat session; if not given, the one that each trace belongs to. */
+  session?: string;
+  /** Traces of the turns, up to 200; if not given, all turns of the session. */
+  trace_ids?: string[];
+  /** Names of splits for the new examples. */
+  splits?: string[] | null;
+}
+
 export interface ImportFromIssue {
   /** Name of the dataset; it is made when there is none. */
   name: string;
@@ -5464,6 +6039,13 @@ export interface ImportFromSpans {
   splits?: string[] | null;
 }
 
+export interface InstallHarness {
+  /** Name of the harness, such as claude-code. */
+  harness: string;
+  /** Version of its npm package; the newest if not given. */
+  version?: string;
+}
+
 export interface IssueChange {
   /** open, fix_proposed, resolved, muted or dismissed. */
   status?: Status | null;
@@ -5477,6 +6059,14 @@ export interface IssueChange {
   title?: string | null;
   /** With muted: it is reopened then. */
   muted_until?: string | null;
+}
+
+export interface LabelPair {
+  /** Id of the example. */
+  example: string;
+  /** Repetition; 1 if not given. */
+  repetition?: number;
+  winner: PairWinner;
 }
 
 export interface LabelQueueItem {
@@ -5503,6 +6093,15 @@ export interface MarkNotices {
 export interface MergeIssue {
   /** Id of the issue to merge into this one. */
   issue: string;
+}
+
+export interface ModelListRequest {
+  /** Id or name of a model skill; or give variables. */
+  skill?: string;
+  /** Variables of a model skill that is not stored, such as PROTOCOL. Needs skill_write and secret_write. */
+  variables?: Record<string, string>;
+  /** Key for `variables`. It is not stored. */
+  key?: string;
 }
 
 export interface MonitorChange {
@@ -5588,7 +6187,7 @@ export interface NewDestination {
   url?: string | null;
   /** pagerduty: the integration key of a service (Events API v2); opsgenie: an API key. Never shown again. */
   key?: string | null;
-  /** Addresses for email, at most 20. */
+  /** Addresses for email and email_digest, at most 20. */
   to?: string[] | null;
   /** Kinds of notices it receives; empty: all. */
   kinds?: Kind[] | null;
@@ -5759,6 +6358,7 @@ export interface NewQueue {
   fill_enabled?: boolean;
   /** Which ones, in the filter language. */
   fill_filter?: string;
+  fill_rule?: QueueFillRule;
   /** Share of them in millionths; 1000000 if not given. */
   fill_ppm?: number;
 }
@@ -5932,6 +6532,8 @@ export interface QueueChange {
   fill_enabled?: boolean | null;
   /** In the filter language. */
   fill_filter?: string | null;
+  /** matching, undecided, split or disputed. */
+  fill_rule?: QueueFillRule | null;
   /** Share in millionths. */
   fill_ppm?: number | null;
 }
@@ -5973,6 +6575,8 @@ export interface Rerun {
   prompt?: string | null;
   /** true: with the commits, versions and data of now; otherwise pinned to those of the run. */
   latest?: boolean | null;
+  /** Replaces the provider of the run. */
+  provider?: RunProvider | null;
 }
 
 export interface RestoreVersion {
@@ -6133,6 +6737,23 @@ export interface StartCalibration {
   cost_limit_micro_usd?: number | null;
 }
 
+export interface StartPairs {
+  /** Id of the first experiment; with `dataset` also a tag or a name. */
+  base: string;
+  /** Id of the second experiment, on the same dataset. */
+  other: string;
+  /** Pairwise evaluator by id or name, with @NUMBER for a version other than the newest. */
+  evaluator: string;
+  /** Id or name of the dataset, to find experiments by tag or name. */
+  dataset?: string;
+  /** Pairs at the same time, 1 to 16; 4 if not given. */
+  concurrency?: number;
+  /** Stops when its calls have used this many tokens; no limit if not given. */
+  budget_tokens?: number | null;
+  /** Stops when its calls have cost this much, in millionths of a US dollar; no limit if not given. The model needs a price. */
+  budget_micro_usd?: number | null;
+}
+
 export interface StartReplay {
   /** The newest one if not given; another one is a conflict. */
   revision?: number | null;
@@ -6169,6 +6790,8 @@ export interface StartRun {
   preset?: string | null;
   /** Settings of this run only; or give `preset`. */
   settings?: Settings | null;
+  /** Replaces the provider of the preset or of `settings`. */
+  provider?: RunProvider | null;
   /** Shown in lists; the first line of the prompt if not given. */
   title?: string | null;
   /** Runs with a higher priority start first; -10 to 10. */

@@ -39,7 +39,8 @@ test("an issue, a chart, a SQL result and a failed run can be given to a worker"
     explanation: "seen twice",
   });
   await page.goto(`${at}/signal/${issue.id}`);
-  await page.getByRole("link", { name: "Ask a worker" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Ask a worker" }).click();
   await expect(subjects_of(page)).toHaveText(["Issue: Orders are refused"]);
   await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
 
@@ -71,6 +72,44 @@ test("an issue, a chart, a SQL result and a failed run can be given to a worker"
   await page.waitForURL(/\/runs\/run_/);
   const transcript = page.getByRole("list", { name: "Transcript" });
   await expect(transcript.getByText(`run ${run.id} Count the orders, with its transcript`).first()).toBeVisible();
+});
+
+test("a session suggests follow-ups about its subject, and a click only fills the box", async ({ page, admin }) => {
+  test.setTimeout(180_000);
+  const project = unique("next");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const run = await admin.send<Run>("POST", "/v1/runs", {
+    project,
+    prompt: "Explain it\n\nThis is about:\n- trace 0102030405060708090a0b0c0d0e0f10",
+    settings: { harness: "command", command: ["/bin/cat"] },
+  });
+  await page.goto(`/s/default/runs/${run.id}`);
+  const suggested = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
+  await expect(suggested).toHaveText(
+    ["Find similar traces", "Describe the smallest fix", "Show the evidence", "Draw a chart"],
+    { timeout: 120_000 },
+  );
+  const box = page.getByLabel("Follow-up");
+  await suggested.first().click();
+  await expect(box).toHaveValue(/^Which other traces of the last 7 days behave like this\?/);
+  await expect(box).toBeFocused();
+  await expect(suggested.first()).toHaveAttribute("aria-pressed", "true");
+  await check_page(page);
+
+  // Another one replaces it; own words stay.
+  await suggested.nth(2).click();
+  await expect(box).toHaveValue(/^Which traces support this\?/);
+  await box.fill("Be short.");
+  await suggested.nth(2).click();
+  await expect(box).toHaveValue(/^Be short\.\nWhich traces support this\?/);
+  const transcript = page.getByRole("list", { name: "Transcript" });
+  await expect(transcript.getByText("Be short.")).toHaveCount(0);
+
+  await suggested.first().click();
+  await box.fill((await suggested.first().getAttribute("title")) ?? "");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(transcript.getByText(/^Which other traces/).first()).toBeVisible();
+  await expect(suggested.first()).toHaveText("Describe the smallest fix", { timeout: 120_000 });
 });
 
 test("a run that succeeded needs no explanation", async ({ page, admin }) => {
@@ -109,4 +148,29 @@ test("Studio remembers the worker and the project, and lists recent sessions", a
   await page.goto("/s/default/studio");
   await expect(page.getByLabel("on", { exact: true })).toHaveValue(project);
   await expect(page.getByLabel("Use")).not.toHaveValue(`preset:${preset.id}`);
+});
+
+test("the fixed analysis has neither a prompt nor tasks, and an agent comes before it", async ({ page, admin }) => {
+  const project = unique("fixed");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const settings = { harness: "command", command: ["/bin/cat"] };
+  const preset = await admin.send<{ id: string }>("POST", "/v1/presets", { name: unique("agent"), settings });
+  await page.goto(`/s/default/studio?project=${project}`);
+  const worker = page.getByLabel("Use");
+  await expect(worker).toHaveValue(/^preset:/);
+  const prompt = page.getByLabel("to", { exact: true });
+  const gallery = page.getByRole("region", { name: "Task gallery" });
+  await expect(prompt).toBeVisible();
+  await expect(gallery).toBeVisible();
+
+  await worker.selectOption("harness:playbook");
+  await expect(page.getByText("Fixed analysis: it finds errors, slow and expensive steps")).toBeVisible();
+  await expect(prompt).toHaveCount(0);
+  await expect(gallery).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Start session" })).toBeEnabled();
+
+  await worker.selectOption(`preset:${preset.id}`);
+  await expect(prompt).toBeVisible();
+  await expect(gallery).toBeVisible();
+  await admin.send("DELETE", `/v1/presets/${preset.id}`);
 });

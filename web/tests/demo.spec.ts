@@ -95,12 +95,55 @@ test("the proposed fix was replayed on the base and on the branch, and people's 
   await expect(page.getByRole("heading", { name: "Verified fix" }).first()).toBeVisible();
   await expect(page.getByText(/base \d+\/\d+ fail → branch \d+\/\d+ pass/).first()).toBeVisible();
   await expect(page.getByText("replay: fixed").first()).toBeVisible();
+  const replay = (await (await page.request.get(`${server.url}/v1/reviews/${artifact}/replay`)).json()).data;
+  const compared = `base=${replay.base_experiment_id}&other=${replay.branch_experiment_id}`;
+  await open(`/s/default/datasets/${replay.dataset_id}/compare?${compared}`, "compare");
+  await expect(page.getByText(/fixed/).first()).toBeVisible();
   await open("/s/default/queues", "queues");
   await page.getByRole("link", { name: "tickets" }).click();
   await expect(page.getByRole("button", { name: /Save and next/ })).toBeVisible();
   const evaluators = await (await page.request.get(`${server.url}/v1/evaluators?space=default`)).json();
   const helps = evaluators.data.find((one: { name: string }) => one.name === "helps-the-customer");
+  await expect(async () => {
+    await open("/s/default/evaluators", "evaluators");
+    await expect(page.getByRole("link", { name: /κ \d\.\d\d \(60\)/ })).toHaveCount(2, { timeout: 2000 });
+  }).toPass({ timeout: 60_000 });
   await open(`/s/default/evaluators/${helps.id}?tab=calibration`, "calibration");
   await expect(page.getByText("Disagreements first")).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: "fail" }).first()).toBeVisible();
+});
+
+test("an LLM judge whose model is scripted shows its agreement with people, and that the model is scripted", async () => {
+  const evaluators = await (await page.request.get(`${server.url}/v1/evaluators?space=default`)).json();
+  const judge = evaluators.data.find((one: { kind: string }) => one.kind === "llm");
+  await open(`/s/default/evaluators/${judge.id}?tab=calibration`);
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("scripted-model");
+  await expect(page.getByText("Its model is scripted", { exact: false })).toBeVisible();
+  await expect(page.getByText(/^0\.\d\d \(95 % interval/).first()).toBeVisible();
+  await expect(page.getByText("Disagreements first")).toBeVisible();
+  await open(`/s/default/evaluators/${judge.id}`);
+  await expect(page.getByLabel("Model")).toHaveValue("scripted-judge");
+});
+
+test("tasks evaluate traces with code and with the judge, and their funnels account for them", async () => {
+  const tasks = await (await page.request.get(`${server.url}/v1/eval_tasks?space=default`)).json();
+  expect(tasks.data.map((task: { evaluator_kind: string }) => task.evaluator_kind).sort()).toEqual(["code", "llm"]);
+  for (const { id, evaluator_id, evaluator_name, evaluator_kind } of tasks.data) {
+    await expect(async () => {
+      const backfills = await (await page.request.get(`${server.url}/v1/eval_tasks/${id}/backfills`)).json();
+      expect(backfills.data[0].state, JSON.stringify(backfills)).toBe("done");
+      expect(backfills.data[0].done).toBeGreaterThan(150);
+    }).toPass({ timeout: 120_000 });
+    await open(`/s/default/eval_tasks/${id}`, evaluator_kind === "code" ? "task" : undefined);
+    await expect(page.getByText(String(evaluator_name)).first()).toBeVisible();
+    // Its verdicts with what they are about, and their rate corrected by the labels of people.
+    await open(`/s/default/evaluators/${evaluator_id}?tab=verdicts`);
+    const verdicts = page.getByRole("table", { name: "Verdicts about traces" });
+    await expect(verdicts.getByText(/^(pass|fail)$/).first()).toBeVisible();
+    const calls = verdicts.getByRole("link", { name: "trace", exact: true });
+    if (evaluator_kind === "llm") await expect(calls.first()).toBeVisible();
+    else await expect(calls).toHaveCount(0);
+    await open(`/s/default/evaluators/${evaluator_id}?tab=calibration`);
+    await expect(page.getByRole("heading", { name: "Pass rate of the last 7 days" })).toBeVisible();
+  }
 });

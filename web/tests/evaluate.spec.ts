@@ -180,8 +180,8 @@ test("two experiments are compared in words, flips and rows", async ({ page, adm
   await expect(rows.getByRole("row").filter({ hasText: "e0" })).toHaveCount(0);
   await rows.getByRole("row").filter({ hasText: "e1" }).click();
   const detail = page.getByRole("complementary");
-  await expect(detail.getByRole("region", { name: "candidate" })).toContainText("no idea");
-  await expect(detail.getByRole("region", { name: "base" })).toContainText("answer 1");
+  await expect(detail.getByRole("region", { name: "candidate", exact: true })).toContainText("no idea");
+  await expect(detail.getByRole("region", { name: "base", exact: true })).toContainText("answer 1");
   await expect(detail.getByRole("link", { name: "trace" }).first()).toBeVisible();
 });
 
@@ -284,6 +284,36 @@ test("a trace, a span and selected traces are added to a dataset once", async ({
   await choice.selectOption(name);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page.getByText(`Already in ${name}`)).toBeVisible();
+});
+
+test("a turn of a chat session is added with the conversation before it", async ({ page, request, server, admin }) => {
+  const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") });
+  const project = unique("talk");
+  const name = unique("turns");
+  const said: [string, string][] = [
+    ["a red shirt, please", "Which size?"],
+    ["large", "Two are left."],
+  ];
+  for (const [input, output] of said)
+    await send_spans(request, server.url, key, project, [
+      { name: "chat", attributes: { "input.value": input, "output.value": output, "session.id": "visit-17" } },
+    ]);
+  await page.goto(`/s/default/projects/${project}/traces?session=visit-17`);
+  const turns = page.getByRole("region", { name: "Conversation of the chat session" }).getByRole("listitem");
+  await expect(turns).toHaveCount(2);
+  await turns.nth(1).getByRole("button", { name: "Add to dataset" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("The conversation before the turn");
+  const choice = dialog.getByLabel("Dataset", { exact: true });
+  await expect(dialog.getByRole("button", { name: "Add", exact: true })).toBeVisible();
+  if ((await choice.count()) > 0) await choice.selectOption("");
+  await dialog.getByLabel("Name of the new dataset").fill(name);
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(page.getByText(`1 example added to ${name}`)).toBeVisible();
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  const row = page.getByRole("table", { name: "Examples" }).getByRole("row").nth(1);
+  for (const text of ["a red shirt, please", "Which size?", "large", "Two are left."])
+    await expect(row).toContainText(text);
 });
 
 test("a viewer reads and changes nothing", async ({ browser, playwright, server, admin }) => {

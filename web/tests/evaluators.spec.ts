@@ -52,7 +52,8 @@ test("an evaluator is created, tested on real traces, and a task evaluates new o
   await send_spans(request, server.url, made.key, project, [chat("hello")]);
   await page.goto("/s/default/evaluators");
   await page.getByRole("button", { name: "Create evaluator" }).click();
-  await page.getByLabel("Name").fill(unique("polite"));
+  const evaluator = unique("polite");
+  await page.getByLabel("Name").fill(evaluator);
   await page.getByLabel("Model", { exact: true }).fill(name);
   await page.getByRole("dialog").getByRole("button", { name: "Create evaluator" }).click();
   await expect(page.getByRole("heading", { name: "Definition" })).toBeVisible();
@@ -81,4 +82,7 @@ test("an evaluator is created, tested on real traces, and a task evaluates new o
   await expect(page.getByRole("dialog").getByText(/would be evaluated/)).toBeVisible();
   await page.getByRole("dialog").getByRole("button", { name: "Start backfill" }).click();
   await expect(page.getByText("Backfill started")).toBeVisible();
+  await page.goto(`/s/default/evaluators?q=${evaluator}`);
+  await expect(page.getByRole("row", { name: /100 % \(\d+–100\)/ })).toBeVisible();
+  await check_page(page);
 });

@@ -1,3 +1,4 @@
+import type { Settings } from "../src/api_types";
 import { check_page } from "./axe";
 import { expect, test, unique } from "./fixtures";
 
@@ -29,6 +30,10 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
   await page.goto(`/s/default/studio?project=${project}`);
   await page.getByLabel("Use").selectOption("harness:command");
   await page.getByLabel("Command").fill("/bin/cat data.csv");
+  await page.getByText("Repository, dependencies, sandbox and budget").click();
+  await page.getByLabel("PyPI").check();
+  await page.getByLabel("Setup installs").selectOption("auto");
+  await page.getByLabel("Most turns").fill("5");
   await page.getByLabel("to", { exact: true }).fill("Read it");
   await page.getByLabel("Files for the session").setInputFiles([
     { name: "data.csv", mimeType: "text/csv", buffer: Buffer.from('city,count\n"Bonn, west",3\n') },
@@ -41,6 +46,9 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
   await expect(page).toHaveURL(/\/runs\/run_/);
   const id = /run_\w+/.exec(page.url())?.[0] ?? "";
   await ended(admin, id);
+  const { settings } = await admin.send<{ settings: Settings }>("GET", `/v1/runs/${id}/manifest`);
+  expect(settings.sandbox).toMatchObject({ packages: ["pypi"], setup: "auto" });
+  await expect(page.getByText("1 of 5")).toBeVisible();
 
   await page.getByRole("link", { name: "Files", exact: true }).click();
   const files = page.getByRole("table", { name: "Files" });
@@ -109,4 +117,36 @@ test("installation owners see what is stored and collect it", async ({ page }) =
   await check_page(page);
   await page.getByRole("button", { name: "Collect now" }).click();
   await expect(page.getByText(/Nothing to remove|removed/).first()).toBeVisible();
+});
+
+test("the page of an example shows the image that it names", async ({ page, admin }) => {
+  test.setTimeout(180_000);
+  const project = unique("pictured");
+  await admin.send("POST", "/v1/projects", { name: project });
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+  const script = `echo ${pixel} | base64 -d > p.png; hone save_file --name p.png --file p.png; hone save_file --name n.txt --text note`;
+  const settings: Partial<Settings> = { harness: "command", command: ["/bin/sh", "-c", script] };
+  const run = await admin.send<Run>("POST", "/v1/runs", { project, prompt: "draw", settings });
+  await ended(admin, run.id);
+  const saved = await admin.send<{ id: string; name: string }[]>("GET", `/v1/artifacts?run=${run.id}`);
+  const id_of = (name: string) => saved.find((each) => each.name === name)?.id;
+  const name = unique("pictures");
+  await admin.send("POST", "/v1/datasets/upload", {
+    action: "create",
+    name,
+    inputs: [{ title: "a point", picture: { $file: id_of("p.png") }, note: { $file: id_of("n.txt") } }],
+  });
+  await page.goto("/s/default/datasets");
+  await page.getByRole("link", { name, exact: true }).click();
+  await page.getByRole("table", { name: "Examples" }).getByRole("row").nth(1).click();
+  const input = page.getByRole("complementary").getByRole("region", { name: "Input" });
+  const image = input.getByRole("img", { name: `File ${id_of("p.png")}` });
+  await expect(image).toBeVisible();
+  await expect.poll(() => image.evaluate((node: HTMLImageElement) => node.naturalWidth)).toBe(1);
+  // What is no image is a link.
+  await expect(input.getByRole("link", { name: `File ${id_of("n.txt")}` })).toHaveAttribute(
+    "href",
+    `/v1/artifacts/${id_of("n.txt")}/content`,
+  );
+  await expect(input.getByRole("img")).toHaveCount(1);
 });

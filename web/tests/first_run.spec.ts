@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
 import { expect, fill_login, guest_page, Person, test } from "./fixtures";
-import { type ScriptedModel, start_scripted_model } from "./scripted";
+import { type Scripted, start_npm_registry, start_scripted_model } from "./scripted";
 import { admin_email, admin_password, type Server, start_server } from "./server";
 
 const step = (page: Page, title: string) =>
@@ -11,19 +11,22 @@ const step = (page: Page, title: string) =>
 
 test.describe("first run", () => {
   let own: Server;
-  let model: ScriptedModel;
+  let model: Scripted;
+  let registry: Scripted;
   test.use({ storageState: { cookies: [], origins: [] } });
   test.describe.configure({ mode: "serial" });
   test.beforeAll(async () => {
-    own = await start_server();
+    registry = await start_npm_registry();
+    own = await start_server("serve", [], { npm_config_registry: registry.url, NO_PROXY: "127.0.0.1" });
     model = await start_scripted_model();
   });
   test.afterAll(async () => {
     model?.stop();
     await own?.stop();
+    registry?.stop();
   });
 
-  test("a model is stored only after it responded", async ({ browser }) => {
+  test("a model is chosen from the provider's list, and stored only after it responded", async ({ browser }) => {
     const page = await guest_page(browser, own.url);
     await page.goto(own.url);
     await fill_login(page, admin_email, admin_password);
@@ -32,18 +35,32 @@ test.describe("first run", () => {
     await add.getByLabel("On a private address or without TLS").check();
     await add.getByLabel("Protocol").selectOption("openai");
     await add.getByRole("textbox", { name: "Address" }).fill(`${model.url}/play/status_401`);
-    await add.getByRole("textbox", { name: "Model", exact: true }).fill("small-1");
+    const name = add.getByRole("combobox", { name: "Model", exact: true });
+    await add.getByRole("button", { name: "List models" }).click();
+    await expect(add.getByRole("alert")).toContainText("127.0.0.1 needs a key (401");
+    // A provider without a list: the name is typed.
+    await name.fill("small-1");
     await add.getByRole("button", { name: "Add and test" }).click();
-    await expect(add.getByRole("alert")).toContainText("Not saved: the test call failed.");
+    await expect(add.getByRole("alert").last()).toContainText("Not saved: the test call failed.");
     await expect(add.getByText("(done)")).toHaveCount(0);
 
     await add.getByRole("textbox", { name: "Address" }).fill(`${model.url}/play/text`);
+    await add.getByRole("button", { name: "List models" }).click();
+    await expect(add.getByText("3 models with this key.")).toBeVisible();
+    await expect(name.getByRole("option")).toHaveText(["scripted-1", "scripted-2", "small-1", "Another name…"]);
+    await name.selectOption("scripted-2");
+    await check_page(page);
     await add.getByRole("button", { name: "Add and test" }).click();
     const models = add.getByRole("list", { name: "Models" });
     await expect(models).toContainText("own-model");
     await expect(models).toContainText("responded");
-    // No agent is installed: the page names the command, and sessions use the fixed analysis.
-    await expect(add).toContainText("hone harness install");
+    await expect(models).toContainText("scripted-2");
+    // No agent is installed: a click installs one, with its steps and its result.
+    await add.getByRole("button", { name: "Install Codex" }).click();
+    const steps = add.getByRole("region", { name: "Installation of Codex" });
+    await expect(steps).toContainText("installing @openai/codex");
+    await expect(add).toContainText("Sessions use Codex with own-model", { timeout: 60_000 });
+    await expect(add.getByText("(done)")).toHaveCount(1);
     await check_page(page);
     // The next test starts without a model.
     const admin = await Person.log_in(page.request, own.url, admin_email, admin_password);
@@ -110,5 +127,26 @@ test.describe("first run", () => {
     await page.keyboard.press("Enter");
     await expect(page.getByRole("heading", { level: 1, name: "Connect" })).toBeVisible();
     await expect(page.getByRole("region", { name: "First trace" })).toContainText("hello");
+  });
+
+  test("an installation that fails shows why, and one that runs is cancelled", async ({ page }) => {
+    test.setTimeout(180_000);
+    await page.goto(own.url);
+    await fill_login(page, admin_email, admin_password);
+    await expect(page).toHaveURL(/\/s\/default/);
+    await page.goto(`${own.url}/s/default/harnesses`);
+    await page.getByRole("button", { name: "Install Claude Code" }).click();
+    const failed = page.getByRole("region", { name: "Installation of Claude Code" });
+    await expect(failed).toContainText("not installed", { timeout: 60_000 });
+    await expect(failed).toContainText("404");
+    await expect(page.getByRole("button", { name: "Try again Claude Code" })).toBeEnabled();
+    await page.getByRole("button", { name: "Install OpenCode" }).click();
+    const running = page.getByRole("region", { name: "Installation of OpenCode" });
+    await expect(running).toContainText("installing opencode-ai");
+    await expect(page.getByRole("button", { name: "Install Qwen Code" })).toBeDisabled();
+    await check_page(page);
+    await running.getByRole("button", { name: "Cancel" }).click();
+    await expect(running).toContainText("cancelled", { timeout: 30_000 });
+    await expect(page.getByRole("button", { name: "Install Qwen Code" })).toBeEnabled();
   });
 });

@@ -87,6 +87,42 @@ test("a dialog returns the focus", async ({ page, admin }) => {
   await expect(button).toBeFocused();
 });
 
+test("a dialog that a key opens right after another was closed stays open", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("quick") });
+  await page.goto("/s/default/projects?new=1");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  // Within one task: the browser's own event of the close comes after it.
+  await page.evaluate(async () => {
+    document.querySelector<HTMLElement>("dialog button[aria-label=Close]")?.click();
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "c", bubbles: true }));
+  });
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 0)));
+  await expect(page).toHaveURL(/new=1/);
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("Escape closes a dialog before the next key, and never reopens it", async ({ page, admin }) => {
+  await admin.send("POST", "/v1/projects", { name: unique("escape") });
+  await page.goto("/s/default/projects?new=1");
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
+  // Both keys in one task: the page knows of the close before the second one.
+  const open = await page.evaluate(() => {
+    const press = (key: string, on: Element) =>
+      on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    press("Escape", document.querySelector("dialog input") as Element);
+    return document.querySelectorAll("dialog[open]").length;
+  });
+  expect(open).toBe(0);
+  await expect(page).not.toHaveURL(/new=1/);
+  await page.keyboard.press("c");
+  await expect(page.getByRole("textbox", { name: "Name", exact: true })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
 test("the palette finds issues, runs, presets and traces by name or id", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   const title = unique("Orders are refused");
@@ -131,7 +167,7 @@ test("the palette finds issues, runs, presets and traces by name or id", async (
 
 test("the documentation is on the server, is searched, and is found by the palette", async ({ page }) => {
   await page.goto("/docs");
-  await expect(page.getByRole("list", { name: "Documents" }).getByRole("link").first()).toBeVisible();
+  await expect(page.getByRole("region", { name: "Start" }).getByRole("link").first()).toBeVisible();
   await check_page(page);
   await page.getByLabel("Search the documentation").fill("idle time");
   const hits = page.getByRole("list", { name: "Sections" });
@@ -139,6 +175,9 @@ test("the documentation is on the server, is searched, and is found by the palet
   await hits.getByRole("link", { name: "When it starts and ends" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(/^Sessions/);
   await expect(page.getByRole("heading", { name: "When it starts and ends" })).toBeInViewport();
+  // Code is code, and a link to a file that is not served is its words.
+  await expect(page.locator(".markdown pre").first()).toContainText("hone session start -p shop");
+  await expect(page.getByRole("main")).not.toContainText("](");
   await expect(page.getByRole("link", { name: "gateway" }).first()).toHaveAttribute("href", /\/docs\/gateway$/);
   await check_page(page);
   await page.keyboard.press("Control+k");
@@ -148,4 +187,41 @@ test("the documentation is on the server, is searched, and is found by the palet
   await expect(page).toHaveURL(/\/docs\/threat-model$/);
   await page.goto("/docs/nothing");
   await expect(page.getByRole("heading", { name: "Document not found" })).toBeVisible();
+});
+
+test("documents about the main concepts have a picture in the colours of the theme", async ({ page }) => {
+  for (const [name, words] of [
+    ["traces", "A chat session with two traces"],
+    ["sessions", "the broker is its only way out"],
+    ["sandbox", "the broker is its only way out"],
+    ["broker", "the broker is its only way out"],
+    ["signal", "Traces are scanned"],
+    ["evaluate", "A dataset is run through an application"],
+    ["review", "only then sent to the forge"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(`/docs/${name}`);
+    const picture = page.getByRole("img", { name: words });
+    await expect(picture.locator("svg"), name).toBeVisible();
+    const colours = () =>
+      picture
+        .locator("text")
+        .first()
+        .evaluate((text) => [getComputedStyle(text).fill, getComputedStyle(document.body).color]);
+    const [light, page_light] = await colours();
+    expect(light).toBe(page_light);
+    await page.emulateMedia({ colorScheme: "dark" });
+    const [dark, page_dark] = await colours();
+    expect(dark).toBe(page_dark);
+    expect(dark).not.toBe(light);
+    // Nothing is drawn beyond the picture, where it would be cut.
+    const cut = await picture.evaluate((place) => {
+      const whole = place.getBoundingClientRect();
+      return [...place.querySelectorAll("text, rect, path")]
+        .map((part) => ({ part, box: part.getBoundingClientRect() }))
+        .filter(({ box }) => box.right > whole.right + 1 || box.bottom > whole.bottom + 1)
+        .map(({ part }) => part.outerHTML);
+    });
+    expect(cut, name).toEqual([]);
+  }
 });

@@ -39,6 +39,20 @@ test("a key is shown once, copied, works, and is rejected after it is revoked", 
   await expect(page.getByRole("row").filter({ hasText: name })).toContainText("revoked");
 });
 
+test("a new key can only send traces, and expires, unless more is chosen", async ({ page, request, server }) => {
+  await page.goto("/s/default/settings/keys?new=1");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill(unique("exporter"));
+  await expect(dialog.getByLabel("Permissions")).toHaveValue("trace_write");
+  await expect(dialog.getByLabel("Expires")).toHaveValue("90");
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  const secret = ((await page.getByRole("group", { name: "secret" }).textContent()) ?? "").trim();
+  const headers = { Authorization: `Bearer ${secret}` };
+  const sent = await request.post(`${server.url}/v1/traces`, { headers, data: { resourceSpans: [] } });
+  expect(sent.status()).toBe(200);
+  expect((await request.get(`${server.url}/v1/projects`, { headers })).status()).toBe(403);
+});
+
 test("a rotated key has a new secret and the old one expires", async ({ page, admin, request, server }) => {
   const name = unique("rotate");
   const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name });
@@ -53,6 +67,24 @@ test("a rotated key has a new secret and the old one expires", async ({ page, ad
     (await request.get(`${server.url}/v1/projects`, { headers: { Authorization: `Bearer ${bearer}` } })).status();
   expect(await status(secret)).toBe(200);
   expect(await status(key)).toBe(401);
+});
+
+test("an owner lists the keys of all spaces, and those that are not used", async ({ page, admin }) => {
+  const name = unique("spread");
+  await admin.send("POST", "/v1/spaces", { name });
+  await admin.send("POST", `/v1/keys?space=${name}`, { name: `${name}-key` });
+  await admin.send("POST", "/v1/keys", { name: `${name}-here` });
+  await page.goto(`/s/default/settings/keys?q=${name}`);
+  await expect(page.getByRole("cell", { name: `${name}-here`, exact: true })).toBeVisible();
+  await expect(page.getByRole("cell", { name: `${name}-key`, exact: true })).toHaveCount(0);
+  await page.getByRole("checkbox", { name: "Whole installation" }).click();
+  const row = page.getByRole("row").filter({ hasText: `${name}-key` });
+  await expect(row.getByRole("cell", { name, exact: true })).toBeVisible();
+  await expect(row).toContainText("admin@localhost");
+  await expect(page.getByRole("columnheader", { name: "Last used" })).toHaveAttribute("aria-sort", "ascending");
+  await page.getByRole("checkbox", { name: "Not used for 90 days" }).click();
+  await expect(page.getByRole("cell", { name: `${name}-here`, exact: true })).toHaveCount(0);
+  await expect(page.getByText("No key of the installation matches the filter.")).toBeVisible();
 });
 
 test("several keys are revoked together by keyboard", async ({ page, admin }) => {

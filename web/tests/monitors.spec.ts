@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { check_page } from "./axe";
 import { api_key } from "./chat";
-import { expect, test, unique } from "./fixtures";
+import { expect, fill_login, guest_page, test, unique } from "./fixtures";
 import { refused_lookups, send_spans } from "./spans";
 
 test("a monitor is previewed, created, evaluated, muted and deleted", async ({ page, admin, request, server }) => {
@@ -167,4 +167,63 @@ test("a destination of PagerDuty has a key, and its form keeps an error in view"
   await expect(page.getByRole("row").filter({ hasText: name })).toBeVisible();
   await expect(page.getByText("events.pagerduty.com").first()).toBeVisible();
   await check_page(page);
+});
+
+test("the bell counts what needs a person, folds the same, and is quiet at the first login", async ({
+  page,
+  browser,
+  request,
+  server,
+  admin,
+}) => {
+  await page.goto("/s/default");
+  const bell = page.getByRole("button", { name: /^Notices/ });
+  await expect(bell).toBeVisible();
+  const project = unique("told");
+  await send_spans(request, server.url, await api_key(admin), project, refused_lookups());
+  const settings = {
+    metric: "error_rate",
+    condition: { type: "threshold", direction: "above", threshold: 0.1 },
+    window_seconds: 3600,
+    frequency_seconds: 3600,
+  };
+  const name = unique("refusals");
+  const monitor = await admin.send<{ id: string }>("POST", "/v1/monitors", { project, name, settings });
+  // The server may be evaluating the new monitor already: then the request is refused as busy.
+  await expect(() => admin.send("POST", `/v1/monitors/${monitor.id}/evaluate`, {})).toPass();
+  await page.goto("/s/default/notices");
+  await expect(page.getByRole("button", { name: /^Notices: \d+ new/ })).toBeVisible();
+  await expect(page.getByRole("listitem").filter({ hasText: name })).toHaveCount(1);
+
+  // At the first login the list is shown and the bell has no count.
+  const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
+  const email = `${unique("new")}@example.com`;
+  const password = "ada has a password";
+  const { path } = await admin.send<{ path: string }>("POST", `/v1/spaces/${space?.id}/invites`, {
+    email,
+    role: "member",
+  });
+  const joined = await request.post(`${server.url}/v1${path.replace("invite", "invites")}/accept`, {
+    data: { name: "Ada", password },
+  });
+  expect(joined.ok()).toBe(true);
+  const guest = await guest_page(browser, server.url);
+  await guest.goto("/login");
+  await fill_login(guest, email, password);
+  await guest.waitForURL("**/s/default**");
+  await expect(guest.getByRole("button", { name: "Notices", exact: true })).toBeVisible();
+  await guest.context().close();
+
+  // What a person does not want is not counted, but stays in the digest.
+  await page.getByRole("button", { name: "Your notices" }).click();
+  await check_page(page);
+  await page.getByLabel("Monitor triggered").uncheck();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Your notices are saved")).toBeVisible();
+  await expect(page.getByRole("listitem").filter({ hasText: name })).toHaveCount(0);
+  await page.getByText("Also happened:").click();
+  await expect(page.getByRole("listitem").filter({ hasText: name })).toHaveCount(1);
+  await admin.send("PUT", "/v1/notices/settings?space=default", {
+    kinds: ["monitor_triggered", "issue_new", "review_waiting"],
+  });
 });

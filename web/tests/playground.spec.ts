@@ -4,10 +4,10 @@ import type { Page } from "@playwright/test";
 import { check_page } from "./axe";
 import { make_dataset, make_prompt } from "./evaluate";
 import { expect, type Person, test, unique } from "./fixtures";
-import { type ScriptedModel, start_scripted_model } from "./scripted";
+import { type Scripted, start_scripted_model } from "./scripted";
 import { new_span_id, send_spans } from "./spans";
 
-let model: ScriptedModel;
+let model: Scripted;
 
 test.beforeAll(async () => {
   model = await start_scripted_model();
@@ -70,6 +70,11 @@ test("a missing variable and an unknown model are shown; a stopped call ends", a
   await expect(reply(page, 1)).toContainText("running");
   await column(page, 1).getByRole("button", { name: "Stop" }).click();
   await expect(reply(page, 1)).toContainText("stopped");
+  // A space of its own: a skill of another spec without a list of models offers every model.
+  const space = unique("empty");
+  await admin.send("POST", "/v1/spaces", { name: space });
+  await page.goto(`/s/${space}/playground`);
+  await column(page, 1).getByLabel("Text of message 1").fill("Hello");
   await column(page, 1).getByLabel("Model").fill("no-such-model-anywhere");
   await column(page, 1).getByLabel("Provider").selectOption("ANTHROPIC");
   await column(page, 1).getByRole("button", { name: "Run" }).click();

@@ -3,6 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
+import { check_page } from "./axe";
 import { api_key } from "./chat";
 import { expect, type Person, test, unique } from "./fixtures";
 import { send_spans } from "./spans";
@@ -189,4 +190,33 @@ test("Ask a worker opens the Studio about what is on the page, and each subject 
   await page.goto(`/s/default/projects/${project}/traces?filter=${encodeURIComponent('name = "describe"')}`);
   await page.getByRole("link", { name: "Ask a worker" }).click();
   await expect(subjects.getByRole("listitem")).toHaveText(['Traces with name = "describe"', "Last 24 h"]);
+});
+
+test("two messages of a conversation are compared", async ({ page, request, server, admin }) => {
+  const project = unique("turns");
+  const message = (at: string, role: string, content: string) => ({
+    [`llm.${at}.message.role`]: role,
+    [`llm.${at}.message.content`]: content,
+  });
+  const attributes = {
+    "openinference.span.kind": "LLM",
+    "llm.model_name": "small-1",
+    ...message("input_messages.0", "assistant", "The order is late.\nIt arrives on Monday."),
+    ...message("input_messages.1", "user", "Are you sure?"),
+    ...message("output_messages.0", "assistant", "The order is late.\nIt arrives on Tuesday."),
+  };
+  const trace = await send_spans(request, server.url, await api_key(admin), project, [{ name: "chat", attributes }]);
+  await page.goto(trace_address(project, trace));
+  const panel = page.getByRole("complementary", { name: "Span chat" });
+  const buttons = panel.getByRole("button", { name: "Compare this message" });
+  await expect(buttons).toHaveCount(3);
+  await buttons.last().click();
+  await expect(panel.getByText("Choose another message to compare it with.")).toBeVisible();
+  await buttons.first().click();
+  const differences = panel.getByRole("group", { name: "Differences of the messages" });
+  await expect(differences).toContainText("removed: It arrives on Monday.");
+  await expect(differences).toContainText("added: It arrives on Tuesday.");
+  await check_page(page);
+  await panel.getByRole("button", { name: "Close", exact: true }).click();
+  await expect(differences).toHaveCount(0);
 });

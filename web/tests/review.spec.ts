@@ -63,12 +63,12 @@ interface Started {
 }
 
 /** A run that pushed, and the branch that waits for its review. */
-async function start_run(admin: Person, url: string, name: string): Promise<Started> {
+async function start_run(admin: Person, url: string, name: string, work = script(name)): Promise<Started> {
   const project = unique("changed");
   await admin.send("POST", "/v1/projects", { name: project });
   const settings = {
     harness: "command",
-    command: ["/bin/sh", "-c", script(name)],
+    command: ["/bin/sh", "-c", work],
     repos: [{ url }],
     review: { verification: [{ name: "compiles", command: "python3 -m py_compile basket.py" }] },
   };
@@ -145,6 +145,30 @@ test("a pushed branch is read, sent back, compared and approved", async ({ page,
   await page.keyboard.press("a");
   await expect(dialog).toBeVisible();
   // Invisible characters must be allowed by the reviewer.
+  await dialog.getByLabel("I have reviewed these changes and allow them").check();
+  await dialog.getByRole("button", { name: "Approve" }).click();
+  await expect(page.locator(".review-summary").getByText("approved", { exact: true })).toBeVisible();
+});
+
+test("a worker that replies without a new revision gives the review back to the reviewer", async ({
+  page,
+  admin,
+  server,
+}) => {
+  test.setTimeout(300_000);
+  const name = unique("content");
+  const once = script(name).replace(/else[\s\S]*fi\n/, "else\n  echo 'There is nothing to fix.'\n  exit 0\nfi\n");
+  const { artifact } = await start_run(admin, make_repo(await repos_folder(admin, server), name), name, once);
+  await page.goto(`/s/default/inbox/${artifact}`);
+  await expect(page.getByRole("button", { name: "Request changes" })).toBeVisible();
+  await page.keyboard.press("r");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Comment").fill("Name the limit, please.");
+  await dialog.getByRole("button", { name: "Request changes" }).click();
+  await expect(page.getByText("The worker ended its turn without a new revision.")).toBeVisible(slow);
+  await expect(page.getByText("There is nothing to fix.")).toBeVisible();
+  await check_page(page);
+  await page.keyboard.press("a");
   await dialog.getByLabel("I have reviewed these changes and allow them").check();
   await dialog.getByRole("button", { name: "Approve" }).click();
   await expect(page.locator(".review-summary").getByText("approved", { exact: true })).toBeVisible();

@@ -23,6 +23,8 @@ test("a session is started in Studio, ends, and is listed in Swarm", async ({ pa
   await expect(transcript.locator("strong", { hasText: "this" }).first()).toBeVisible();
   expect(await transcript.locator("img").count()).toBe(0);
   await expect(page.locator(".facts").getByText(/^(succeeded|waiting)$/)).toBeVisible({ timeout: 120_000 });
+  // The result is above the steps that led to it.
+  await expect(page.getByRole("region", { name: "Result" }).locator("strong", { hasText: "this" })).toBeVisible();
   await check_page(page);
   await page.getByRole("link", { name: "Manifest" }).click();
   await expect(page.getByText("/bin/cat")).toBeVisible();
@@ -142,6 +144,20 @@ test("a session accepts a follow-up", async ({ page, admin }) => {
   // Once as the follow-up, once as the response.
   await expect(transcript.getByText("Say two").nth(1)).toBeVisible({ timeout: 120_000 });
   await expect(settled).toBeVisible({ timeout: 120_000 });
+
+  // After the first turn, while the session waits: the second is not in the record that its worker gets.
+  await page.getByRole("button", { name: "Fork…" }).click();
+  await page.getByLabel("Begin").selectOption("after turn 1");
+  await expect(page.getByText("without what the worker wrote")).toBeVisible();
+  await page.getByLabel("First prompt").fill("Say three");
+  await page.getByRole("button", { name: "Fork", exact: true }).click();
+  await expect(page).not.toHaveURL(new RegExp(run.id));
+  await expect(page.locator(".facts").getByText("Forked from")).toBeVisible();
+  await transcript.getByText("The worker got the earlier turns as text").click();
+  await expect(transcript.getByText("This session is a fork of another one, after its turn 1").first()).toBeVisible();
+  await expect(settled).toBeVisible({ timeout: 120_000 });
+  await expect(transcript.getByText("worker: Say one").first()).toBeVisible();
+  await expect(transcript.getByText("Say two")).toHaveCount(0);
 });
 
 test("a running session is stopped, then forked", async ({ page, admin }) => {
@@ -153,6 +169,17 @@ test("a running session is stopped, then forked", async ({ page, admin }) => {
   await page.goto(`/s/default/runs/${run.id}`);
   const facts = page.locator(".facts");
   await expect(facts.getByText("running", { exact: true })).toBeVisible({ timeout: 120_000 });
+  // At the end of a long transcript too.
+  await page.setViewportSize({ width: 1280, height: 360 });
+  await page.getByLabel("Follow-up").scrollIntoViewIfNeeded();
+  await page.locator(".run-lines > li").last().scrollIntoViewIfNeeded();
+  await expect(facts).not.toBeInViewport();
+  await expect(page.getByRole("button", { name: "Stop" })).toBeInViewport({ ratio: 1 });
+  await page.setViewportSize({ width: 390, height: 600 });
+  await page.locator(".run-lines > li").last().scrollIntoViewIfNeeded();
+  await expect(page.getByRole("heading", { level: 1 })).not.toBeInViewport();
+  await expect(page.getByRole("button", { name: "Stop" })).toBeInViewport({ ratio: 1 });
+  await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("button", { name: "Stop" }).click();
   await expect(facts.getByText("cancelled", { exact: true })).toBeVisible({ timeout: 60_000 });
   await page.getByRole("link", { name: "Network" }).click();
@@ -193,7 +220,7 @@ test("every network request has a row of its own, and none is in progress after 
   const run = await admin.send<{ id: string }>("POST", "/v1/runs", { project, prompt: "Fetch five", settings });
   await page.goto(`/s/default/runs/${run.id}`);
   await expect(page.locator(".facts").getByText("succeeded", { exact: true })).toBeVisible({ timeout: 120_000 });
-  await expect(page.getByTitle("Without the time it waited for follow-ups")).toHaveText(/^\d.* m?s$/);
+  await expect(page.getByTitle("Without the time it waited for a place or a follow-up")).toHaveText(/^\d.* m?s$/);
   await page.getByRole("link", { name: "Network" }).click();
   const rows = page.getByRole("table", { name: "Requests" }).getByRole("row").filter({ hasText: "blocked.example" });
   await expect(rows).toHaveCount(5);

@@ -1,24 +1,32 @@
-// The scripted model as a process beside a spec: an endpoint of OpenAI's protocol with known replies.
+// Scripted providers as processes beside a spec: a model with known replies, and sessions of an agent provider.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const script = join(dirname(fileURLToPath(import.meta.url)), "../../tests/scripted_model/scripted_model.py");
+const folder = join(dirname(fileURLToPath(import.meta.url)), "../../tests");
 
-export interface ScriptedModel {
+export interface Scripted {
   url: string;
   stop: () => void;
 }
 
-export async function start_scripted_model(): Promise<ScriptedModel> {
-  const process: ChildProcess = spawn("python3", [script, "--until-input-ends"], {
+export const start_scripted_model = () => start("scripted_model/scripted_model.py");
+export const start_npm_registry = () => start("npm_registry/npm_registry.py");
+export const start_managed_agents = (key: string) => start("managed_agents/managed_agents.py", "--key", key);
+
+async function start(script: string, ...options: string[]): Promise<Scripted> {
+  const process: ChildProcess = spawn("python3", ["-B", join(folder, script), "--until-input-ends", ...options], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const stdout = process.stdout;
-  if (!stdout) throw new Error("the scripted model has no output");
+  if (!stdout) throw new Error(`${script} has no output`);
   const printed = await new Promise<string>((resolve) => {
-    stdout.once("data", (piece) => resolve(String(piece)));
+    let text = "";
+    stdout.on("data", (piece) => {
+      text += piece;
+      if (text.includes("\n")) resolve(text);
+    });
   });
   return {
     url: printed.trim().split(" ")[1] ?? "",

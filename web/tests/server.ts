@@ -10,7 +10,7 @@ export const admin_email = "admin@localhost";
 export const admin_password = "a long enough password";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const binary = resolve(process.env.HONE_BINARY ?? join(here, "../../build/release/hone"));
+export const binary = resolve(process.env.HONE_BINARY ?? join(here, "../../build/release/hone"));
 
 export interface Server {
   url: string;
@@ -49,7 +49,11 @@ async function wait_for_words(words: string, child: ChildProcess, output: () => 
 }
 
 /** `demo` has loaded its project, and its first workers are done. */
-export async function start_server(command: "serve" | "demo" = "serve", flags: string[] = []): Promise<Server> {
+export async function start_server(
+  command: "serve" | "demo" = "serve",
+  flags: string[] = [],
+  variables: Record<string, string> = {},
+): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), "hone-web-"));
   const args = [command, "--data-dir", directory];
   if (!flags.includes("--listen")) args.push("--listen", "127.0.0.1:0");
@@ -62,7 +66,7 @@ export async function start_server(command: "serve" | "demo" = "serve", flags: s
   if (process.env.HONE_SERVE_FLAGS) args.push(...process.env.HONE_SERVE_FLAGS.split(" "));
   args.push(...flags);
   const child = spawn(binary, args, {
-    env: { ...process.env, HONE_ADMIN_PASSWORD: admin_password },
+    env: { ...process.env, HONE_ADMIN_PASSWORD: admin_password, ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -70,6 +70,7 @@ test.describe("single sign-on", () => {
     await page.goto(`${url}/installation/sign-on`);
     await fill_login(page, admin_email, admin_password);
     await expect(page.getByText("No providers yet")).toBeVisible();
+    await expect(page.getByRole("region", { name: "Passwords" })).toContainText("all accounts that have one");
     await page.getByRole("button", { name: "Add provider" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("real");
@@ -99,6 +100,15 @@ test.describe("single sign-on", () => {
     const session = (await context.cookies(url)).find((cookie) => cookie.name === "hone_session");
     expect(session?.sameSite).toBe("Strict");
     expect((await context.cookies(`${url}/v1/login/`)).some((cookie) => cookie.name === "hone_sign_on")).toBe(false);
+
+    // The owner sees the group with its role and its person.
+    await page.goto(`${url}/installation/groups`);
+    const groups = page.getByRole("table", { name: "Groups" });
+    await expect(groups.getByRole("row")).toHaveCount(2);
+    await expect(groups.getByRole("row").last()).toContainText("engineers");
+    await expect(groups.getByRole("row").last()).toContainText("member in default");
+    await expect(groups.getByRole("row").last()).toContainText("ada@example.com");
+    await check_page(page);
 
     // The owner sees the login and ends it.
     await page.goto(`${url}/installation/logins`);

@@ -191,6 +191,7 @@ test("an evaluator and a monitor are created from an issue, and scans show their
   // Without an agent a fix cannot start: the page names what it needs.
   await expect(page.getByRole("button", { name: "Start fix" })).toHaveCount(0);
   await expect(page.getByRole("link", { name: "Set up fixes" })).toHaveAttribute("title", /a preset with a model/);
+  await expect(page.getByRole("link", { name: "Set up fixes" })).toHaveAttribute("href", /signal\?settings=1$/);
 
   await more.click();
   await page.getByRole("menuitem", { name: "Create a monitor…" }).click();
@@ -243,6 +244,27 @@ test("an evaluator is tested on the last day, created, turned off and deleted", 
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete evaluator" }).click();
   await expect(page.getByText("No evaluators yet")).toBeVisible();
+});
+
+test("a long title of an issue has lines of its own, and its actions are below it", async ({ page, admin }) => {
+  const project = await with_signal(admin);
+  const title = "parse_intent cannot parse an output of the model: Expecting value line # column # char # in the reply";
+  const issue = await report(admin, project, title);
+  const heading = page.getByRole("heading", { level: 1 });
+  for (const width of [1024, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`/s/default/projects/${project}/signal/${issue.id}`);
+    await expect(heading).toHaveText(title);
+    const action = page.getByRole("button", { name: "Resolve" });
+    await expect(action).toBeVisible();
+    const [words, button, main] = await Promise.all([
+      heading.boundingBox(),
+      action.boundingBox(),
+      page.getByRole("main").boundingBox(),
+    ]);
+    expect(button?.y).toBeGreaterThanOrEqual((words?.y ?? 0) + (words?.height ?? 0));
+    expect(words?.width).toBeGreaterThan((main?.width ?? 0) * 0.8);
+  }
 });
 
 test("two issues are merged and split again", async ({ page, admin }) => {
@@ -381,7 +403,7 @@ test("a reading of sampled traces is started, and its cost for 1,000 traces is s
   const readings = page.getByRole("dialog", { name: "Scans" }).getByRole("region", { name: "Readings" });
   await readings.getByRole("button", { name: "Read traces now" }).click();
   await expect(page.getByText("A worker reads 3 traces")).toBeVisible();
-  await expect(readings).toContainText("1,000 traces cost $0.00");
+  await expect(readings).toContainText("1,000 traces cost $0 ");
   await check_page(page);
   const view = await admin.send<{ readings: { traces: number } }>("GET", `/v1/projects/${project}/signal`);
   expect(view.readings.traces).toBeGreaterThanOrEqual(3);

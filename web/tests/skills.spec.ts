@@ -13,6 +13,11 @@ test("a skill is created from the gallery, and its secret is never returned", as
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: /^GitHub/ }).click();
   await dialog.getByLabel("Name", { exact: true }).fill(name);
+  // Two purposes, two credentials: the form states what Hone does with the first one when the second is missing.
+  await expect(dialog.getByLabel("GH_TOKEN")).toHaveAccessibleDescription(
+    /Workers use it for reading only; without GH_DELIVERY_TOKEN Hone also pushes reviewed branches/,
+  );
+  await expect(dialog.getByLabel("GH_DELIVERY_TOKEN")).toHaveAccessibleDescription(/No sandbox can use it/);
   await dialog.getByLabel("GH_TOKEN").fill(canary);
   await dialog.getByRole("button", { name: "Create skill" }).click();
 

@@ -1,8 +1,9 @@
-// Lists of traces: saved views, live updates, evals, deleting, comparing, and limits.
+// Lists of traces and spans: order, saved views, live updates, evals, deleting, comparing, and limits.
 
-import { api_key, open_trace, with_chat } from "./chat";
-import { expect, test } from "./fixtures";
-import { send_spans } from "./spans";
+import { check_page } from "./axe";
+import { api_key, ids, open_trace, with_chat } from "./chat";
+import { expect, test, unique } from "./fixtures";
+import { new_span_id, new_trace_id, send_spans } from "./spans";
 
 test("a view is saved, shared by its link, opened by default, and deleted", async ({
   page,
@@ -54,6 +55,103 @@ test("live traces appear automatically", async ({ page, request, server, admin }
   await expect(page.getByRole("button", { name: /^\d+ new$/ })).toHaveCount(0);
 });
 
+test("spans are listed beside traces, with what they received and returned, and open in their trace", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  await page.setViewportSize({ width: 1600, height: 900 });
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}/traces?range=7d`);
+  const rows_switch = page.getByRole("navigation", { name: "Rows" });
+  await expect(rows_switch.getByRole("link", { name: "Traces" })).toHaveAttribute("aria-current", "page");
+  await rows_switch.getByRole("link", { name: "Spans" }).click();
+  await expect(page).toHaveURL(/rows=spans/);
+  await expect(page).toHaveURL(/range=7d/);
+  const table = page.getByRole("table", { name: "Spans" });
+  const rows = table.getByRole("row").filter({ has: page.getByRole("link") });
+  await expect(rows).toHaveCount(4);
+  const chat = rows.filter({ hasText: "chat completion" });
+  await expect(chat).toContainText("llm chat completion");
+  await expect(chat).toContainText("Where is my order 4411?");
+  await expect(chat).toContainText("It arrives on Tuesday.");
+  await expect(chat).toContainText("small-1");
+  await expect(chat).toContainText("3 s1.4k");
+  await expect(rows.filter({ hasText: "lookup_order" })).toContainText("error");
+  await check_page(page);
+
+  // The filter and facets are those of the list of traces.
+  await chat.getByRole("button", { name: "small-1" }).click();
+  await expect(page).toHaveURL(/filter=model/);
+  await expect(rows).toHaveCount(1);
+  await page.goBack();
+  await expect(rows).toHaveCount(4);
+
+  // Keyboard: the next row, and open it. The newest span is first.
+  await expect(table.getByRole("link")).toHaveText(["search docs", "lookup_order", "chat completion", "POST /chat"]);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`traces/${trace}\\?span=${ids.lookup}`));
+  await expect(page.getByRole("complementary", { name: "Span lookup_order" })).toBeVisible();
+});
+
+test("spans and traces are sorted by the server, and the order is in the address", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const project = unique("sorted");
+  const key = await api_key(admin);
+  // More than a page, the slowest of all is the oldest.
+  const quick = Array.from({ length: 130 }, (_, i) => ({ name: `quick ${i}`, trace_id: new_trace_id(), duration: 10 }));
+  await send_spans(request, server.url, key, project, [{ name: "slowest", duration: 9000 }], 3_600_000);
+  await send_spans(request, server.url, key, project, quick, 60_000);
+  await page.goto(`/s/default/projects/${project}/traces`);
+  for (const label of ["Traces", "Spans"]) {
+    await page.getByRole("navigation", { name: "Rows" }).getByRole("link", { name: label }).click();
+    const table = page.getByRole("table", { name: label });
+    await expect(table.getByRole("link").first()).toHaveText(/^quick/);
+    const column = table.getByRole("columnheader", { name: label === "Traces" ? "Duration" : "Latency" });
+    await column.getByRole("button").click();
+    await expect(page).toHaveURL(/sort=-duration/);
+    await expect(column).toHaveAttribute("aria-sort", "descending");
+    await expect(table.getByRole("link").first()).toHaveText("slowest");
+    await page.reload();
+    await expect(table.getByRole("link").first()).toHaveText("slowest");
+    await column.getByRole("button").click();
+    await expect(column).toHaveAttribute("aria-sort", "ascending");
+    await expect(table.getByRole("link").first()).toHaveText(/^quick/);
+    await table.getByRole("columnheader", { name: "When" }).getByRole("button").click();
+    await expect(page).toHaveURL(/sort=-ago/);
+    await expect(table.getByRole("link").first()).toHaveText(/^quick/);
+  }
+});
+
+test("selected spans are evaluated and given to a worker", async ({ page, request, server, admin }) => {
+  const [project, trace] = await with_chat(request, server.url, admin);
+  await open_trace(page, project, trace);
+  await page.goto(`/s/default/projects/${project}/traces?rows=spans`);
+  const box = (name: string) => page.getByRole("checkbox", { name: `Select ${name}` });
+  await box("lookup_order").check();
+  await box("search docs").check();
+  const bar = page.getByRole("toolbar", { name: "Selected rows" });
+  await bar.getByRole("button", { name: "Evaluate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Evaluate 2 spans" });
+  await dialog.getByLabel("Name").fill("useful");
+  await dialog.getByLabel("Label").fill("no");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("table", { name: "Spans" }).getByText(/useful\s*: no/)).toHaveCount(2);
+  await box("lookup_order").check();
+  await bar.getByRole("link", { name: "Ask a worker" }).click();
+  await expect(page.getByRole("list", { name: "The session is about" }).getByRole("listitem")).toHaveText([
+    new RegExp(`^Span ${ids.lookup}`),
+  ]);
+});
+
 test("a trace and a chat session are evaluated as a whole", async ({ page, request, server, admin }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
@@ -81,11 +179,22 @@ test("a trace and a chat session are evaluated as a whole", async ({ page, reque
   await expect(page.getByRole("row", { name: /visit-1/ })).toContainText("mood: 0.7");
 });
 
-test("traces are deleted one by one and together, after a confirmation", async ({ page, request, server, admin }) => {
+test("traces are kept and released, and deleted one by one and together, after a confirmation", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
   const [project, trace] = await with_chat(request, server.url, admin);
   const key = await api_key(admin);
   for (const name of ["second", "third"]) await send_spans(request, server.url, key, project, [{ name }]);
   await open_trace(page, project, trace);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Keep from expiry" }).click();
+  await expect(page.getByText("keep: yes")).toBeVisible();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "No longer keep" }).click();
+  await expect(page.getByText("keep: no")).toBeVisible();
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Delete trace…" }).click();
   await expect(page.getByRole("dialog")).toContainText("4 spans");
@@ -149,4 +258,88 @@ test("an empty project shows how to send traces in the chosen language", async (
   await page.getByLabel("Send from").selectOption("Python");
   await expect(page.getByText(`${server.url}/v1/traces`)).toBeVisible();
   await expect(page.getByText(`"x-project-name": "${name}"`)).toBeVisible();
+});
+
+test("a trace without errors reads OK, and a cost below a cent has its digits", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const project = unique("cheap");
+  const attributes = {
+    "openinference.span.kind": "LLM",
+    "llm.model_name": "small-1",
+    "llm.token_count.prompt": 12,
+    "llm.cost.total": 0.000046,
+  };
+  const trace = await send_spans(request, server.url, await api_key(admin), project, [
+    { name: "one call", attributes },
+  ]);
+  await page.goto(`/s/default/projects/${project}/traces`);
+  const row = page.getByRole("table", { name: "Traces" }).getByRole("row").nth(1);
+  await expect(row).toContainText("one call");
+  await expect(row.getByRole("cell", { name: "OK", exact: true })).toBeVisible();
+  await open_trace(page, project, trace);
+  await expect(page.locator(".trace-summary").getByText("$0.000046", { exact: true })).toHaveAttribute(
+    "title",
+    "$0.000046",
+  );
+});
+
+test("two selected traces are compared, and several get one eval", async ({ page, request, server, admin }) => {
+  const project = unique("pair");
+  const key = await api_key(admin);
+  const trace = (output: string, lookups: number, ago: number) => {
+    const root = new_span_id();
+    const spans = Array.from({ length: lookups }, (_, index) => ({
+      name: "lookup_order",
+      parent_id: root,
+      start: 100 + index * 100,
+      duration: 90,
+      ...(index > 0 ? { error: "429" } : {}),
+    }));
+    const attributes = { "input.value": "Where is order 4411?", "output.value": output };
+    return send_spans(
+      request,
+      server.url,
+      key,
+      project,
+      [{ name: "POST /chat", span_id: root, duration: 200 + 100 * lookups, attributes }, ...spans],
+      ago,
+    );
+  };
+  const older = await trace("It arrives on Tuesday.\nHave a nice day.", 1, 120_000);
+  const newer = await trace("I do not know.\nHave a nice day.", 3, 60_000);
+  await page.goto(`/s/default/projects/${project}/traces`);
+  await expect(page.getByRole("checkbox", { name: "Select POST /chat" })).toHaveCount(2);
+  await page.getByRole("checkbox", { name: "Select all rows" }).check();
+  const actions = page.getByRole("toolbar", { name: "Selected rows" });
+  await actions.getByRole("button", { name: "Compare" }).click();
+  const dialog = page.getByRole("dialog", { name: "Two traces" });
+  const numbers = dialog.getByRole("table", { name: "Numbers" });
+  await expect(numbers.getByRole("row", { name: /^Spans/ }).getByRole("cell")).toHaveText(["2", "4", "×2.0"]);
+  await expect(numbers.getByRole("row", { name: /^Errors/ }).getByRole("cell")).toHaveText(["0", "2", /new/]);
+  const lookups = dialog.getByRole("table", { name: "Steps" }).getByRole("row", { name: /^lookup_order/ });
+  await expect(lookups.getByRole("cell").nth(1)).toHaveText("3 ×, 2 failed");
+  const outputs = dialog.getByRole("group", { name: "Differences of the outputs" });
+  await expect(outputs).toContainText("removed: It arrives on Tuesday.");
+  await expect(outputs).toContainText("added: I do not know.");
+  await expect(dialog.getByText("No difference.")).toBeVisible();
+  await check_page(page);
+
+  // The comparison has an address of its own.
+  await expect(page).toHaveURL(new RegExp(`compare=${older}..${newer}`));
+  await page.reload();
+  await expect(dialog.getByRole("link")).toHaveCount(2);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+
+  await page.getByRole("checkbox", { name: "Select all rows" }).check();
+  await actions.getByRole("button", { name: "Evaluate" }).click();
+  const form = page.getByRole("dialog", { name: "Evaluate 2 traces" });
+  await form.getByLabel("Name").fill("polite");
+  await form.getByLabel("Label").fill("yes");
+  await form.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("table", { name: "Traces" }).getByText("polite: yes")).toHaveCount(2);
 });

@@ -1,5 +1,7 @@
 import { check_page } from "./axe";
 import { expect, test, unique } from "./fixtures";
+import { painted } from "./pixels";
+import { start_scripted_model } from "./scripted";
 
 test("the budget of a space is set, compared with today's usage, and removed", async ({ page, admin }) => {
   const name = unique("thrifty");
@@ -32,4 +34,29 @@ test("the budget of a space is set, compared with today's usage, and removed", a
   await expect(capture).toHaveValue("metadata");
   const kept = await admin.send<{ capture: string }>("GET", `/v1/spaces/${name}/budget`);
   expect(kept.capture).toBe("metadata");
+});
+
+test("the tokens of today are the last bar of the chart", async ({ page, admin }) => {
+  const model = await start_scripted_model();
+  try {
+    const name = unique("metered");
+    await admin.send("POST", "/v1/skills", {
+      name,
+      type: "model",
+      secrets: { API_KEY: "sk-planted-0123456789abcdef" },
+      variables: { PROTOCOL: "openai", BASE_URL: `${model.url}/play/text`, ALLOW_PRIVATE: "true", MODELS: name },
+    });
+    await page.goto("/s/default/playground");
+    const column = page.getByRole("region", { name: "Column 1" });
+    await column.getByLabel("Model").fill(name);
+    await column.getByLabel("Text of message 1").fill("Say something.");
+    await column.getByRole("button", { name: "Run", exact: true }).click();
+    await expect(page.getByRole("region", { name: "Response 1" })).toContainText("Two words.");
+  } finally {
+    model.stop();
+  }
+  await page.goto("/s/default/usage");
+  const today = page.getByRole("figure", { name: "Tokens" }).getByRole("row").last().getByRole("cell");
+  await expect(today).toHaveText(/^[1-9]/);
+  await expect.poll(() => painted(page, "Tokens", "--bar")).toBeGreaterThan(50);
 });

@@ -4,6 +4,7 @@ export { Account } from "../pages/settings/account";
 export { Audit } from "../pages/settings/audit";
 export { Authorize } from "../pages/settings/authorize";
 export { General } from "../pages/settings/general";
+export { Groups } from "../pages/settings/groups";
 export { Keys } from "../pages/settings/keys";
 export { Logins } from "../pages/settings/logins";
 export { Members } from "../pages/settings/members";

@@ -1,5 +1,7 @@
 // The pages about traces and projects: one file for the browser.
 
+export { Dashboards } from "../pages/explore/dashboards";
+export { Explore } from "../pages/explore/explore";
 export { ProjectPage } from "../pages/projects/project";
 export { ChatSessions } from "../pages/traces/chat_sessions";
 export { Logs } from "../pages/traces/logs";

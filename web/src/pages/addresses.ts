@@ -9,6 +9,8 @@ const in_project = (project: string) => `${space_home()}/projects/${segment(proj
 export const projects_page = () => `${space_home()}/projects`;
 export const project_page = (name: string, tab?: string) => in_project(name) + (tab ? `?tab=${tab}` : "");
 export const trace_page = (project: string, trace: string) => `${in_project(project)}/traces/${segment(trace)}`;
+export const span_page = (project: string, trace: string, span: string) =>
+  `${trace_page(project, trace)}?span=${segment(span)}`;
 export const traces_page = (project: string, filter = "", range = "") => {
   const search = new URLSearchParams();
   if (filter !== "") search.set("filter", filter);
@@ -19,6 +21,11 @@ export const traces_page = (project: string, filter = "", range = "") => {
 /** The traces of one chat session, at any time. */
 export const chat_session_page = (project: string, session: string) =>
   `${in_project(project)}/traces?${new URLSearchParams({ session, range: "all" })}`;
+export const explore_page = (project: string) => `${in_project(project)}/explore`;
+export const dashboards_page = (project: string, board = "") =>
+  `${in_project(project)}/dashboards${board === "" ? "" : `?${new URLSearchParams({ board })}`}`;
+export const sql_page = (project: string, sql = "") =>
+  `${in_project(project)}/sql${sql === "" ? "" : `?${new URLSearchParams({ sql })}`}`;
 export const signal_page = (project: string) => `${in_project(project)}/signal`;
 export const issue_page = (project: string, id: string) => `${in_project(project)}/signal/${segment(id)}`;
 export const monitors_page = (project: string) => `${in_project(project)}/monitors`;
@@ -64,4 +71,5 @@ export const playground_page = (from: Record<string, string> = {}) => {
 export const skills_page = () => `${space_home()}/skills`;
 export const skill_page = (id: string) => `${space_home()}/skills/${segment(id)}`;
 export const destinations_page = () => `${space_home()}/settings/destinations`;
+export const usage_page = () => `${space_home()}/usage`;
 export const roles_page = () => `${space_home()}/settings/roles`;

@@ -6,8 +6,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
 import { to_api_error } from "../api";
 import { choose_range_text } from "../carried";
+import { axis_time, axis_value } from "../lib/format/axis";
 import { local_time } from "../lib/format/time";
-import { theme } from "../theme";
+import { shown_theme } from "../theme";
 import { ErrorNote } from "./state";
 
 export interface Line {
@@ -54,12 +55,6 @@ function resolved(host: HTMLElement, variable: string): string {
   const colour = getComputedStyle(probe).color;
   probe.remove();
   return colour;
-}
-
-/** 14:30, and the day where one begins. Seconds since 1970. */
-function axis_time(mark: number, step: number): string {
-  const [date = "", time = ""] = local_time(new Date(mark * 1000).toISOString()).split(" ");
-  return step >= 86_400 || time.startsWith("00:00") ? date.slice(5) : time.slice(0, 5);
 }
 
 /** Room for the longest label: a small cost has many digits. */
@@ -116,7 +111,7 @@ function options_of(
         size: (_, labels) => axis_size(labels ?? []),
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,
-        values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : props.text(mark))),
+        values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : axis_value(props.text(mark)))),
       },
     ],
     scales: {
@@ -157,29 +152,31 @@ function options_of(
 
 function ChartTable({ title, times, lines, text }: ChartProps) {
   return (
-    <table class="off-screen">
-      <caption>{title}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          {lines.map((line) => (
-            <th scope="col" key={line.title}>
-              {line.title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {times.map((time, index) => (
-          <tr key={time}>
-            <th scope="row">{local_time(new Date(time).toISOString())}</th>
+    <div class="off-screen">
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
             {lines.map((line) => (
-              <td key={line.title}>{value_text(line, index, text)}</td>
+              <th scope="col" key={line.title}>
+                {line.title}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {times.map((time, index) => (
+            <tr key={time}>
+              <th scope="row">{local_time(new Date(time).toISOString())}</th>
+              {lines.map((line) => (
+                <td key={line.title}>{value_text(line, index, text)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -197,7 +194,7 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     import("uplot").then((module) => set_library(() => module.default), set_error);
   }, []);
-  const chosen_theme = theme.value;
+  const drawn_theme = shown_theme.value;
   useEffect(() => {
     const box = host.current;
     if (!library || !box) return;
@@ -210,7 +207,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [library, props.times, props.lines, chosen_theme]);
+  }, [library, props.times, props.lines, drawn_theme]);
   const time = hovered === null ? undefined : props.times[hovered];
   return (
     <figure class="chart" aria-label={props.title}>

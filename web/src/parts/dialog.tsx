@@ -1,4 +1,5 @@
-// A native <dialog>: the browser keeps the focus inside, closes it on Esc and gives the focus back.
+// A native <dialog>: the browser keeps the focus inside and gives it back. The page is notified of a close
+// immediately and only once: the browser's own event comes a task later, when a key may already have opened the next dialog.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
@@ -16,6 +17,16 @@ interface DialogProps {
 export function Dialog({ title, on_close, children, wide = false, keep_open = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const title_id = useId();
+  const notified = useRef(false);
+  const notify = () => {
+    if (notified.current) return;
+    notified.current = true;
+    on_close();
+  };
+  const close = () => {
+    element.current?.close();
+    notify();
+  };
   useEffect(() => {
     const dialog = element.current;
     if (!dialog || dialog.open) return;
@@ -33,24 +44,32 @@ export function Dialog({ title, on_close, children, wide = false, keep_open = fa
     return () => observer.disconnect();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc is the dialog's own key; the click is on its backdrop
     <dialog
       ref={element}
       class={wide ? "dialog wide" : "dialog"}
       aria-labelledby={title_id}
-      onClose={on_close}
+      onClose={notify}
+      onKeyDown={(event) => {
+        // Before the browser closes it: its own event would come a task later.
+        if (event.key !== "Escape" || event.defaultPrevented) return;
+        event.preventDefault();
+        if (!keep_open) close();
+      }}
       onCancel={(event) => {
-        if (keep_open) event.preventDefault();
+        // Also a choice of files is cancelled with this event.
+        if (event.target !== element.current) return;
+        event.preventDefault();
+        if (!keep_open) close();
       }}
       onClick={(event) => {
-        if (event.target === element.current && !keep_open) element.current?.close();
+        if (event.target === element.current && !keep_open) close();
       }}
     >
       <div class="dialog-body">
         <header class="dialog-head">
           <h2 id={title_id}>{title}</h2>
           {!keep_open && (
-            <button type="button" class="quiet icon-only" aria-label="Close" onClick={() => element.current?.close()}>
+            <button type="button" class="quiet icon-only" aria-label="Close" onClick={close}>
               <Icon name="close" />
             </button>
           )}

@@ -21,6 +21,8 @@ interface FieldProps {
   disabled?: boolean;
   first?: boolean;
   rows?: number;
+  /** The id of a <datalist> with suggestions. */
+  list?: string;
 }
 
 export function Field(props: FieldProps) {
@@ -60,6 +62,7 @@ export function Field(props: FieldProps) {
           min={props.min}
           minLength={props.min_length}
           maxLength={props.max_length}
+          list={props.list}
           spellcheck={false}
           onInput={(event) => props.on_input(event.currentTarget.value)}
         />

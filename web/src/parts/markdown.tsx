@@ -1,12 +1,12 @@
 // A Markdown tree as elements. Never innerHTML: text of a worker can only become the nodes listed here.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Block, type Inline, parse_markdown } from "../lib/code/markdown";
 import { Visible } from "./visible";
 
-/** The address of an image in the text; null shows the alternative text instead. */
-export type ImageSource = (source: string) => string | null;
+/** The address of an image in the text, or what is drawn in its place; null shows the alternative text instead. */
+export type ImageSource = (source: string, alt: string) => string | VNode | null;
 
 function Words({ nodes, image }: { nodes: Inline[]; image: ImageSource }) {
   return <>{nodes.map((node, index) => word(node, index, image))}</>;
@@ -41,8 +41,9 @@ function word(node: Inline, key: number, image: ImageSource): ComponentChildren 
         </a>
       );
     case "image": {
-      const source = image(node.source);
-      return source === null ? `[${node.alt || node.source}]` : <img key={key} src={source} alt={node.alt} />;
+      const source = image(node.source, node.alt);
+      if (source === null) return `[${node.alt || node.source}]`;
+      return typeof source === "string" ? <img key={key} src={source} alt={node.alt} /> : source;
     }
   }
 }

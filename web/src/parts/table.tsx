@@ -29,6 +29,8 @@ export interface Column<Row> {
   align?: "right";
   /** Given for columns that can be sorted. */
   sort?: (row: Row) => SortValue;
+  /** In a list with `server_order`: the server can sort by it, the largest first. */
+  server_sort?: boolean;
   /** Hidden on phones, and where the other columns would become too narrow. */
   wide?: boolean;
   /** Not shown until chosen. */
@@ -48,6 +50,8 @@ interface TableProps<Row> {
   selection_actions?: (rows: Row[], clear: () => void) => ComponentChildren;
   /** Sorts all rows here; off when the server sorts. */
   order?: string;
+  /** The order of a list that the server sorts, while the address names none. */
+  server_order?: string;
   on_end?: () => void;
   new_count?: number;
   on_show_new?: () => void;
@@ -112,14 +116,14 @@ function ColumnChooser<Row>({ label, columns }: { label: string; columns: Column
 function HeadCell<Row>({ column, order }: { column: Column<Row>; order: string | undefined }) {
   const current = order === undefined ? null : parse_order(order);
   const active = current?.column === column.id;
-  if (!column.sort || order === undefined) {
+  if (!(column.sort || column.server_sort) || order === undefined) {
     return (
       <th scope="col" class={column.align}>
         {column.title || <span class="off-screen">Actions</span>}
       </th>
     );
   }
-  const next = write_order({ column: column.id, descending: active ? !current.descending : false });
+  const next = write_order({ column: column.id, descending: active ? !current.descending : !!column.server_sort });
   return (
     <th
       scope="col"
@@ -184,6 +188,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const [room, set_room] = useState(window.innerWidth);
   const selected = useSignal<Set<string>>(new Set());
   const order = props.order !== undefined && !props.secondary ? (query.value.get("sort") ?? props.order) : props.order;
+  const server_order = props.server_order && (query.value.get("sort") ?? props.server_order);
   const shown = props.columns.filter((column) => is_shown(column, columns_of(props.label).value));
   const placed = columns_with_room(
     is_phone.value ? shown.filter((column) => !column.wide) : shown,
@@ -213,7 +218,9 @@ export function Table<Row>(props: TableProps<Row>) {
     const box = scroller.current;
     if (!box) return;
     const measure = () => {
-      set_room(box.querySelector("table")?.clientWidth ?? box.clientWidth);
+      // Of the box: a table that is too wide would measure its own width, and stay too wide.
+      const { paddingLeft, paddingRight } = getComputedStyle(box);
+      set_room(box.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight));
       if (!props.fit) set_view_height(box.clientHeight);
     };
     measure();
@@ -297,7 +304,11 @@ export function Table<Row>(props: TableProps<Row>) {
                 </th>
               )}
               {columns.map((column) => (
-                <HeadCell key={column.id} column={column} order={props.secondary ? undefined : order} />
+                <HeadCell
+                  key={column.id}
+                  column={column}
+                  order={props.secondary ? undefined : (server_order ?? order)}
+                />
               ))}
             </tr>
           </thead>

@@ -69,3 +69,12 @@ test("hostile text is parsed to its end", () => {
     expect(blocks.length).toBeGreaterThan(0);
   }
 });
+
+test("indented lines are code, but not below a list", () => {
+  expect(parse_markdown("Run:\n\n    hone keys list  # all\n\n      --json\n\nDone.")).toMatchObject([
+    { kind: "paragraph" },
+    { kind: "code", text: "hone keys list  # all\n\n  --json" },
+    { kind: "paragraph" },
+  ]);
+  expect(parse_markdown("- one\n\n    more of one").map(({ kind }) => kind)).toEqual(["list"]);
+});

@@ -165,6 +165,7 @@ class Reader {
     if (this.depth < deepest && /^ {0,3}>/.test(line)) return this.quote();
     if (this.depth < deepest && item_line.test(line)) return this.list();
     if (table_line.test(line) && table_rule.test(this.line(1))) return this.table();
+    if (this.is_indented_code()) return this.indented_code();
     return this.paragraph();
   }
 
@@ -178,6 +179,18 @@ class Reader {
       text.push(this.line());
     }
     return { kind: "code", language, text: text.join("\n") };
+  }
+
+  /** Not below a list, where indented lines continue an item. */
+  private is_indented_code(): boolean {
+    return this.depth === 0 && /^( {4}|\t)\s*\S/.test(this.line()) && !item_line.test(this.line().trimStart());
+  }
+
+  private indented_code(): Block {
+    const text: string[] = [];
+    for (; /^( {4}|\t|\s*$)/.test(this.line()) && this.position < this.lines.length; this.position++)
+      text.push(this.line().replace(/^( {4}|\t)/, ""));
+    return { kind: "code", language: "", text: text.join("\n").trimEnd() };
   }
 
   private quote(): Block {

@@ -18,6 +18,11 @@ test("sections with all words are found, titles first", () => {
 test("links to known documents become pages, others stay", () => {
   const known = (name: string) => (name === "gateway" ? "https://hone.example/docs/gateway" : null);
   expect(with_page_links("[a](gateway.md#x) [b](map.md) [c](https://x.example/a.md)", known)).toBe(
-    "[a](https://hone.example/docs/gateway) [b](map.md) [c](https://x.example/a.md)",
+    "[a](https://hone.example/docs/gateway) b [c](https://x.example/a.md)",
   );
+});
+
+test("a hit in the words of a picture shows them without its file", () => {
+  const text = "# Runs\n\n![A worker in a sandbox](pictures/run.svg)\n";
+  expect(find_sections(text, "worker sandbox")).toEqual([{ section: "Runs", line: "A worker in a sandbox" }]);
 });

@@ -38,6 +38,7 @@ export function find_sections(text: string, wanted: string): Hit[] {
     const hit = {
       section: title,
       line: line
+        .replaceAll(/!\[([^\]]*)\]\([^)]*\)/g, "$1") // of a picture its words
         .replaceAll(/[|`*#]/g, " ")
         .replaceAll(/\s+/g, " ")
         .trim()
@@ -48,10 +49,12 @@ export function find_sections(text: string, wanted: string): Hit[] {
   return [...in_title, ...in_text];
 }
 
-/** `](gateway.md#prices)` becomes the address of the page, if the document is one of `known`. */
+/** `[prices](gateway.md#prices)` becomes a link to the page, if the document is one of `known`; links to other files become
+ * their words. */
 export function with_page_links(text: string, known: (name: string) => string | null): string {
-  return text.replaceAll(/\]\((?:docs\/)?([a-z-]+)\.md(?:#[^)\s]*)?\)/g, (written, name: string) => {
-    const address = known(name);
-    return address === null ? written : `](${address})`;
+  const relative = /(?<!!)\[([^\]\n]+)\]\((?![a-z]+:|\/|#)([^)\s#]+)(?:#[^)\s]*)?\)/g;
+  return text.replaceAll(relative, (_, words: string, file: string) => {
+    const address = known(file.replace(/^docs\//, "").replace(/\.md$/, ""));
+    return address === null ? words : `[${words}](${address})`;
   });
 }

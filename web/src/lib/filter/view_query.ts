@@ -1,6 +1,6 @@
 // The part of a list's address that a saved view contains: filters and range, not the open row.
 
-const kept = ["filter", "range", "session", "sort"];
+const kept = ["rows", "filter", "range", "session", "sort"];
 
 /** "filter=status+%3D+error&range=24h", in a fixed order. */
 export function view_query(query: URLSearchParams): string {

@@ -42,7 +42,7 @@ test("very small amounts of money show what they are", () => {
 });
 
 test("small amounts of money have four digits", () => {
-  expect([0, 31_200, 12_400_000].map(money)).toEqual(["$0.00", "$0.0312", "$12.40"]);
+  expect([0, 31_200, 12_400_000].map(money)).toEqual(["$0", "$0.0312", "$12.40"]);
 });
 
 test("one has no plural", () => {

@@ -47,13 +47,14 @@ export function span_duration(nanoseconds: number): string {
   return duration(nanoseconds / 1e6);
 }
 
-/** Money is micro-USD, also parts of one: $0.0312 below a dollar, $12.40 above, and two digits of what is less than
+/** Money is micro-USD, also parts of one: $0, $0.0312 below a dollar, $12.40 above, and two digits of what is less than
  * $0.001: $0.000046, $0.00000016. */
 export function money(micro_usd: number): string {
   const usd = micro_usd / 1e6;
+  if (usd === 0) return "$0";
   const rounded = Number(usd.toPrecision(2));
   if (rounded !== 0 && Math.abs(rounded) < 0.001) return `$${rounded.toFixed(9).replace(/0+$/, "")}`;
-  return Math.abs(usd) < 1 && usd !== 0 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+  return Math.abs(usd) < 1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {

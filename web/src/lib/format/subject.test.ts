@@ -1,5 +1,13 @@
 import { expect, test } from "@playwright/test";
-import { parse_subject, subject_title, titled, with_subjects, write_subject } from "./subject";
+import {
+  parse_subject,
+  type SubjectKind,
+  subject_kinds,
+  subject_title,
+  titled,
+  with_subjects,
+  write_subject,
+} from "./subject";
 
 test("a subject survives the address", () => {
   const filter = { kind: "filter", value: 'model = "a:b" and status = error' } as const;
@@ -38,4 +46,14 @@ test("a time range is written as a person reads it", () => {
   expect(subject_title({ kind: "range", value: "24h" })).toBe("Last 24 h");
   expect(with_subjects("Why?", [{ kind: "range", value: "24h" }])).toContain("- the time range: last 24 h");
   expect(subject_title({ kind: "range", value: between })).toBe("2026-11-01 00:00 – 2026-11-02 00:00 UTC");
+});
+
+test("the kinds of subjects are read from the prompt of a session", () => {
+  const kinds: SubjectKind[] = ["filter", "sql", "chart", "range", "trace", "span", "issue", "run"];
+  const prompt = with_subjects(
+    "Why?\n- trace of an idea",
+    kinds.map((kind) => ({ kind, value: kind === "range" ? "24h" : "x y" })),
+  );
+  expect(subject_kinds(prompt)).toEqual(kinds);
+  expect(subject_kinds("Why?\n- trace abc")).toEqual([]);
 });

@@ -53,6 +53,9 @@ export function subject_title({ kind, value }: Subject): string {
   return `${first_words[kind]} ${shown.length > 40 ? `${shown.slice(0, 38)}…` : shown}`;
 }
 
+/** Before the subjects in a prompt. */
+const heading = "This is about:";
+
 function line_of({ kind, value }: Subject): string {
   const text = one_line(value);
   switch (kind) {
@@ -74,5 +77,28 @@ function line_of({ kind, value }: Subject): string {
 /** The prompt with what it is about. */
 export function with_subjects(prompt: string, subjects: Subject[]): string {
   if (subjects.length === 0) return prompt.trim();
-  return `${prompt.trim()}\n\nThis is about:\n${subjects.map(line_of).join("\n")}`;
+  return `${prompt.trim()}\n\n${heading}\n${subjects.map(line_of).join("\n")}`;
+}
+
+const line_starts: [string, SubjectKind][] = [
+  ["the traces that match this filter: ", "filter"],
+  ["the result of this SQL query: ", "sql"],
+  ["the chart ", "chart"],
+  ["the time range: ", "range"],
+  ["trace ", "trace"],
+  ["span ", "span"],
+  ["issue ", "issue"],
+  ["run ", "run"],
+];
+
+/** What the prompt of a session is about: the kinds of its subjects, in their order. */
+export function subject_kinds(prompt: string): SubjectKind[] {
+  const at = prompt.lastIndexOf(`\n${heading}\n`);
+  if (at < 0) return [];
+  return prompt
+    .slice(at)
+    .split("\n")
+    .filter((line) => line.startsWith("- "))
+    .map((line) => line_starts.find(([start]) => line.slice(2).startsWith(start))?.[1])
+    .filter((kind) => kind !== undefined);
 }

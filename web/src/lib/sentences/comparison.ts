@@ -1,6 +1,6 @@
 // A comparison of two experiments in words, for people who read one sentence.
 
-import type { MetricComparison } from "../../api_types";
+import type { MetricComparison, PairSummary } from "../../api_types";
 
 /** +6.2 points, −0.31 */
 export function delta_text(metric: Pick<MetricComparison, "is_pass_fail">, delta: number): string {
@@ -34,4 +34,25 @@ export function metric_sentence(metric: MetricComparison): string {
   return `${metric.name} ${metric.verdict}: ${delta_text(metric, metric.delta)}${
     interval === "" ? "" : `, 95 % interval ${interval}`
   }${flips}, of ${of}`;
+}
+
+const percent = (value: number) => `${Math.round(value * 100)} %`;
+
+/** "better improved: other wins 8, base wins 1, 1 tie of 10 examples (89 %, 95 % interval 57 % to 98 %)" */
+export function pair_sentence(pair: PairSummary): string {
+  const of = `${pair.examples} ${pair.examples === 1 ? "example" : "examples"}`;
+  const counts = `other wins ${pair.wins}, base wins ${pair.losses}, ${pair.ties} ${pair.ties === 1 ? "tie" : "ties"}`;
+  const rate =
+    pair.win_rate === null
+      ? ""
+      : ` (${percent(pair.win_rate)} of the decided ones, 95 % interval ${percent(pair.low)} to ${percent(pair.high)})`;
+  const verdict = pair.verdict === "no_difference_shown" ? ": no difference shown" : ` ${pair.verdict}`;
+  return `${pair.name}${verdict}: ${counts} of ${of}${rate}`;
+}
+
+/** How often the verdict depends on the order, and which position it favours. */
+export function bias_sentence(pair: PairSummary): string {
+  if (pair.flip_rate === null) return `${pair.name}: no pair is decided`;
+  const flips = `${pair.name} changes its verdict with the order for ${percent(pair.flip_rate)} of the pairs`;
+  return pair.favours === "none" ? flips : `${flips}; it favours the output that is shown ${pair.favours}`;
 }

@@ -29,3 +29,42 @@ export const notice_kinds: [string, string][] = [
 ];
 
 export const notice_kind_text = (kind: string) => notice_kinds.find(([name]) => name === kind)?.[1] ?? kind;
+
+interface Told {
+  kind: string;
+  title: string;
+  link: string;
+  unread: boolean;
+}
+
+export interface Folded<Notice> {
+  /** The newest of them. */
+  notice: Notice;
+  count: number;
+  unread: boolean;
+}
+
+/** Notices that say the same about the same thing are one row with their number, at the place of the newest. */
+export function fold_notices<Notice extends Told>(notices: Notice[]): Folded<Notice>[] {
+  const rows = new Map<string, Folded<Notice>>();
+  for (const notice of notices) {
+    // A run has a page of its own each time: only its title counts.
+    const key = `${notice.kind}\n${notice.title}`;
+    const known = rows.get(key);
+    if (known) {
+      known.count += 1;
+      known.unread = known.unread || notice.unread;
+    } else rows.set(key, { notice, count: 1, unread: notice.unread });
+  }
+  return [...rows.values()];
+}
+
+/** "3 × run finished, monitor recovered" */
+export function digest_text(notices: { kind: string }[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind } of notices) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts]
+    .sort((one, other) => other[1] - one[1])
+    .map(([kind, count]) => `${count > 1 ? `${count} × ` : ""}${notice_kind_text(kind).toLowerCase()}`)
+    .join(", ");
+}

@@ -54,3 +54,12 @@ test("a share of the width is at least what its column needs", () => {
   expect(widths(280)).toEqual([160]);
   expect(widths(150)).toEqual([null]);
 });
+
+test("columns never need more than the room", () => {
+  const fixed: Some[] = [{ id: "name" }, { id: "state", width: "120px" }, { id: "when", width: "180px" }];
+  for (const room of [200, 300, 358, 395]) {
+    const widths = columns_with_room(fixed, room, wide).map(({ width }) => width);
+    expect(widths[0]).toBeNull();
+    expect((widths[1] ?? 0) + (widths[2] ?? 0)).toBeLessThanOrEqual(room - 96);
+  }
+});

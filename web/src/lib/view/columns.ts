@@ -14,6 +14,8 @@ export interface Placed<Some> {
 
 const first_needs = 160;
 const others_need = 130;
+/** Where even the required columns have no room. */
+const least_flexible = 96;
 
 function placed<Some extends ColumnRoom>(columns: Some[], room: number): { needs: number; columns: Placed<Some>[] } {
   let needs = 0;
@@ -48,6 +50,13 @@ export function columns_with_room<Some extends ColumnRoom>(
   }
   const { needs, columns: result } = placed(left, room);
   if (needs <= room) return result;
-  // Still too narrow: a percentage would leave nothing for the column without a width.
-  return result.map(({ column, width }) => ({ column, width: column.width?.endsWith("%") ? null : width }));
+  // Still too narrow: a percentage would leave nothing for the column without a width, and fixed widths share what is left
+  // beside the flexible columns. Otherwise the table would become wider than its place.
+  const fixed = result.filter(({ column }) => column.width?.endsWith("px"));
+  const wanted = fixed.reduce((sum, { width }) => sum + (width ?? 0), 0);
+  const share = Math.min(1, Math.max(0, room - least_flexible * (result.length - fixed.length)) / Math.max(1, wanted));
+  return result.map(({ column, width }) => ({
+    column,
+    width: column.width?.endsWith("px") ? Math.floor((width ?? 0) * share) : null,
+  }));
 }

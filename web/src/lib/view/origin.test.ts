@@ -37,7 +37,7 @@ test("of a large trace the ancestors and the neighbours are shown, the others ar
     spans.push([`step${step}`, "root"], [`call${step}`, `step${step}`], [`tool${step}`, `step${step}`]);
   }
   const tree = tree_of(spans);
-  const origin = tree.index_of.get("tool5") ?? -1;
+  const origin = tree.index_of("tool5") ?? -1;
   expect(shown(tree, rows_around(tree, origin, 6))).toBe("root (15) step5 call5 tool5 step6 (2) step7 (8)");
 });
 

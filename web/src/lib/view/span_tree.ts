@@ -2,7 +2,6 @@
 // selects rows. Works for 50,000 spans and for broken traces (missing parents, loops).
 
 import type { SpanRow } from "../../api_types";
-import { to_milliseconds } from "../format/time";
 
 export interface TreeSpan {
   span: SpanRow;
@@ -25,69 +24,116 @@ export interface SpanTree {
   duration: number;
   depth: number;
   errors: number;
-  index_of: Map<string, number>;
+  /** The index of a span by its id. */
+  index_of: (id: string) => number | undefined;
 }
 
-/** Nanoseconds of a server time within its millisecond. */
-function rest_nanoseconds(time: string): number {
-  const digits = /\.(\d+)/.exec(time)?.[1] ?? "";
-  return Number(digits.padEnd(9, "0").slice(3, 9));
+const whole_second = (time: string) => Date.parse(`${time.slice(0, 19)}Z`);
+const rest_nanoseconds = (time: string) => Number(time.slice(20, -1).padEnd(9, "0"));
+
+/** Nanoseconds from `first` to a time, both as the server prints them. A date is parsed once for each second. */
+function nanoseconds_after(first: string): (time: string) => number {
+  const [first_second, first_rest] = [whole_second(first), rest_nanoseconds(first)];
+  let [second, nanoseconds] = ["", 0];
+  return (time) => {
+    if (!time.startsWith(second) || second === "") {
+      second = time.slice(0, 19);
+      nanoseconds = (whole_second(time) - first_second) * 1e6 - first_rest;
+    }
+    return nanoseconds + rest_nanoseconds(time);
+  };
 }
 
-function compare_starts(a: TreeSpan, b: TreeSpan): number {
-  return a.start - b.start || b.span.duration_ns - a.span.duration_ns;
+/** A row may have its start as a number, and its position and that of its parent among all spans of the trace. */
+type Row = SpanRow & { readonly after_ns?: number; readonly position?: number; readonly parent_position?: number };
+
+/** Nanoseconds after the first of them. */
+function starts_of(rows: Row[]): number[] {
+  if (rows[0]?.after_ns !== undefined) {
+    let first = rows[0].after_ns;
+    for (const row of rows) first = Math.min(first, row.after_ns ?? first);
+    return rows.map((row) => (row.after_ns ?? first) - first);
+  }
+  let first = rows[0]?.start_time ?? "";
+  for (const row of rows) if (row.start_time < first) first = row.start_time;
+  const after_first = nanoseconds_after(first);
+  return rows.map((row) => after_first(row.start_time));
+}
+
+const no_parent = -1;
+const missing_parent = -2;
+
+function positions_of(rows: Row[]): Map<string, number> {
+  const positions = new Map<string, number>();
+  for (let at = rows.length - 1; at >= 0; at--) positions.set((rows[at] as Row).span_id, at); // the first one counts
+  return positions;
+}
+
+/** The row of each row's parent. */
+function parents_of(rows: Row[]): Int32Array {
+  const parents = new Int32Array(rows.length);
+  if (rows.every((row, at) => row.position === at && row.parent_position !== undefined)) {
+    for (const [at, row] of rows.entries()) parents[at] = row.parent_position ?? no_parent;
+    for (let at = 0; at < rows.length; at++)
+      if (parents[at] === at || (parents[at] === no_parent && rows[at]?.parent_id !== "")) parents[at] = missing_parent;
+    return parents;
+  }
+  const positions = positions_of(rows);
+  for (const [at, { span_id, parent_id }] of rows.entries()) {
+    const known = parent_id === span_id ? undefined : positions.get(parent_id);
+    parents[at] = parent_id === "" ? no_parent : (known ?? missing_parent);
+  }
+  return parents;
+}
+
+/** The rows by start; of those that start together, the longest first. */
+function order_of(rows: Row[], starts: number[]): Uint32Array {
+  const durations = rows.map((row) => row.duration_ns);
+  const order = Uint32Array.from(rows.keys());
+  const compare = (a: number, b: number) =>
+    (starts[a] ?? 0) - (starts[b] ?? 0) || (durations[b] ?? 0) - (durations[a] ?? 0);
+  return order.every((at) => at === 0 || compare(at - 1, at) <= 0) ? order : order.sort(compare);
 }
 
 export function build_tree(rows: SpanRow[]): SpanTree {
-  let first = rows[0]?.start_time ?? "";
-  for (const row of rows) if (row.start_time < first) first = row.start_time;
-  const first_ms = to_milliseconds(first);
-  const first_rest = rest_nanoseconds(first);
-  const all = rows.map<TreeSpan>((span) => ({
-    span,
-    start: (to_milliseconds(span.start_time) - first_ms) * 1e6 + rest_nanoseconds(span.start_time) - first_rest,
-    depth: 0,
-    parent: -1,
-    below: 0,
-    orphan: false,
-    errors_below: 0,
-  }));
-  const ids = new Set(rows.map((row) => row.span_id));
-  const children = new Map<string, TreeSpan[]>();
-  const roots: TreeSpan[] = [];
-  for (const node of all) {
-    const { parent_id, span_id } = node.span;
-    if (parent_id !== "" && parent_id !== span_id && ids.has(parent_id)) {
-      const list = children.get(parent_id);
-      if (list) list.push(node);
-      else children.set(parent_id, [node]);
-    } else {
-      node.orphan = parent_id !== "";
-      roots.push(node);
-    }
+  const starts = starts_of(rows);
+  const parents = parents_of(rows);
+  const order = order_of(rows, starts);
+  // Children are linked by numbers: an array for each parent would cost more than everything else.
+  const first_child = new Int32Array(rows.length).fill(-1);
+  const next_sibling = new Int32Array(rows.length).fill(-1);
+  for (let last = order.length - 1; last >= 0; last--) {
+    const at = order[last] as number;
+    const parent = parents[at] as number;
+    if (parent < 0) continue;
+    next_sibling[at] = first_child[parent] as number;
+    first_child[parent] = at;
   }
   const spans: TreeSpan[] = [];
-  const index_of = new Map<string, number>();
-  const placed = new Set<TreeSpan>();
+  const places = new Int32Array(rows.length).fill(-1);
   // Iterative, not recursive: a chain of spans can be deeper than the call stack.
-  const place = (root: TreeSpan) => {
-    const waiting: TreeSpan[] = [root];
-    for (let node = waiting.pop(); node; node = waiting.pop()) {
-      if (placed.has(node)) continue;
-      placed.add(node);
-      const at = spans.push(node) - 1;
-      if (!index_of.has(node.span.span_id)) index_of.set(node.span.span_id, at);
-      const below = children.get(node.span.span_id) ?? [];
-      for (const child of [...below].sort(compare_starts).reverse()) {
-        if (placed.has(child)) continue;
-        child.parent = at;
-        child.depth = node.depth + 1;
-        waiting.push(child);
-      }
+  const place = (root: number, orphan: boolean) => {
+    const waiting = [root];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const sibling = next_sibling[at] as number;
+      if (at !== root && sibling >= 0) waiting.push(sibling);
+      if ((places[at] as number) >= 0) continue;
+      const parent = at === root ? -1 : (places[parents[at] as number] as number);
+      places[at] = spans.length;
+      spans.push({
+        span: rows[at] as SpanRow,
+        start: starts[at] as number,
+        depth: parent < 0 ? 0 : (spans[parent] as TreeSpan).depth + 1,
+        parent,
+        below: 0,
+        orphan: at === root && orphan,
+        errors_below: 0,
+      });
+      if ((first_child[at] as number) >= 0) waiting.push(first_child[at] as number);
     }
   };
-  for (const root of roots.sort(compare_starts)) place(root);
-  for (const node of all) if (!placed.has(node)) place(Object.assign(node, { orphan: true, parent: -1, depth: 0 }));
+  for (const at of order) if ((parents[at] as number) < 0) place(at, parents[at] === missing_parent);
+  for (let at = 0; at < rows.length; at++) if ((places[at] as number) < 0) place(at, true); // parents in a circle
 
   let duration = 0;
   let depth = 0;
@@ -104,6 +150,11 @@ export function build_tree(rows: SpanRow[]): SpanTree {
     depth = Math.max(depth, node.depth);
     errors += failed;
   }
+  let positions: Map<string, number> | null = null;
+  const index_of = (id: string) => {
+    positions ??= positions_of(rows);
+    return places[positions.get(id) ?? -1];
+  };
   return { spans, duration, depth, errors, index_of };
 }
 
@@ -126,7 +177,14 @@ export function without_messages(rows: SpanRow[]): SpanRow[] {
   };
   return rows
     .filter((row) => !hidden.has(row.span_id))
-    .map((row) => (hidden.has(row.parent_id) ? { ...row, parent_id: above(row.parent_id) } : row));
+    .map((row) => {
+      if (!hidden.has(row.parent_id)) return row;
+      const moved: SpanRow = Object.create(row, {
+        parent_id: { value: above(row.parent_id), enumerable: true },
+        parent_position: { value: undefined }, // that of the hidden one
+      });
+      return moved;
+    });
 }
 
 /** Indexes of the rows to show: everything that is not below a collapsed span. */
@@ -159,7 +217,8 @@ export function unfolded_to(tree: SpanTree, folded: ReadonlySet<string>, index: 
 /** From the longest root down, always into the child that took longest. */
 export function slowest_path(tree: SpanTree): Set<number> {
   const slowest = new Map<number, number>();
-  for (const [at, node] of tree.spans.entries()) {
+  for (let at = 0; at < tree.spans.length; at++) {
+    const node = tree.spans[at] as TreeSpan;
     const known = tree.spans[slowest.get(node.parent) ?? -1];
     if (!known || node.span.duration_ns > known.span.duration_ns) slowest.set(node.parent, at);
   }

@@ -2,16 +2,18 @@
 // works.
 
 import { useState } from "preact/hooks";
-import { ApiError, api } from "../../api";
-import type { Skill } from "../../api_types";
-import { reload } from "../../load";
+import { ApiError, api, segment } from "../../api";
+import type { FacetValue, Skill } from "../../api_types";
+import { reload, use_load } from "../../load";
 import { can, can_install, space } from "../../login";
 import { use_action } from "../../parts/action";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
-import { Note, State } from "../../parts/state";
+import { State } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
 import { harnesses_page } from "../addresses";
+import { InstallAgent } from "../presets/install";
 import { skill_route } from "../skills/data";
+import { ModelField } from "../skills/model_field";
 import { agent_of, type Connected, test_model, tested_model, testing, variable_of } from "./data";
 
 const providers = [
@@ -38,14 +40,15 @@ const first_draft = (): ModelDraft => ({
   model: "",
 });
 
+const endpoint_of = (draft: ModelDraft) => ({
+  PROTOCOL: draft.protocol,
+  ...(draft.own ? { BASE_URL: draft.base_url.trim() } : {}),
+  ...(draft.own && draft.is_private ? { ALLOW_PRIVATE: "true" } : {}),
+});
+
 /** The skill is stored only if its model responds. */
 async function add_and_test(draft: ModelDraft, name: string): Promise<void> {
-  const variables = {
-    PROTOCOL: draft.protocol,
-    MODELS: draft.model.trim(),
-    ...(draft.own ? { BASE_URL: draft.base_url.trim() } : {}),
-    ...(draft.own && draft.is_private ? { ALLOW_PRIVATE: "true" } : {}),
-  };
+  const variables = { ...endpoint_of(draft), MODELS: draft.model.trim() };
   const secrets = draft.key.trim() === "" ? {} : { API_KEY: draft.key.trim() };
   const skill = await api.post<Skill>(
     "/v1/skills",
@@ -83,31 +86,35 @@ function free_name(wanted: string, models: Skill[]): string {
   return `${wanted}-${number}`;
 }
 
-function AddModel({ taken }: { taken: Skill[] }) {
+/** Names of models that the application's own traces have, the most frequent first. */
+function use_seen_models(project: string | undefined): string[] {
+  const load = use_load(project ? `connect_models/${project}` : null, (signal) =>
+    api.get<FacetValue[]>(
+      `/v1/projects/${segment(project ?? "")}/facets`,
+      { space: space.value?.id, field: "model", limit: 50 },
+      signal,
+    ),
+  );
+  return (load.data ?? []).map((one) => one.value).filter((name) => name !== "");
+}
+
+function AddModel({ taken, project }: { taken: Skill[]; project: string | undefined }) {
+  const seen = use_seen_models(project);
   const [draft, change] = use_draft(first_draft);
-  const complete = draft.model.trim() !== "" && (draft.own ? draft.base_url.trim() !== "" : draft.key.trim() !== "");
+  const reachable = draft.own ? draft.base_url.trim() !== "" : draft.key.trim() !== "";
   return (
     <Form
       title="Add and test"
       busy_title="Waiting for the model…"
-      disabled={!complete}
+      disabled={!reachable || draft.model.trim() === ""}
       submit={() => add_model(draft, free_name(draft.own ? "own-model" : draft.protocol, taken))}
     >
-      <div class="field-row">
-        <Choice
-          label={draft.own ? "Protocol" : "Provider"}
-          value={draft.protocol}
-          on_change={(protocol) => change({ protocol })}
-          options={providers}
-        />
-        <Field
-          label="Model"
-          hint="The provider's name of the model."
-          value={draft.model}
-          on_input={(model) => change({ model })}
-          required
-        />
-      </div>
+      <Choice
+        label={draft.own ? "Protocol" : "Provider"}
+        value={draft.protocol}
+        on_change={(protocol) => change({ protocol })}
+        options={providers}
+      />
       <Field
         label={draft.own ? "Key (optional)" : "Key"}
         type="password"
@@ -134,6 +141,13 @@ function AddModel({ taken }: { taken: Skill[] }) {
           )}
         </>
       )}
+      <ModelField
+        value={draft.model}
+        on_input={(model) => change({ model })}
+        source={reachable ? { variables: endpoint_of(draft), key: draft.key.trim() } : null}
+        seen={seen}
+        required
+      />
     </Form>
   );
 }
@@ -175,13 +189,22 @@ function Agent({ connected }: { connected: Connected }) {
   const fits = connected.harnesses.filter(
     (one) => !one.ready && one.protocols.some((name) => protocols.includes(name)),
   );
-  const advice = fits[0]?.advice;
-  if (!advice) return null;
+  const fit = fits[0];
+  if (!fit) return null;
+  const others = fits.length > 1 ? "Other agents" : "All agents";
   return (
-    <Note>
-      An agent that uses this model is not installed yet. {advice}. <a href={harnesses_page()}>All agents</a>. Until
-      then sessions use the fixed analysis.
-    </Note>
+    <section class="install-agent" aria-label="Agent">
+      <p>
+        {can_install("user_manage")
+          ? "No agent that uses this model is installed on the server yet."
+          : "No agent that uses this model is installed on the server yet. An owner of the installation can run this; this page notices it."}{" "}
+        Until then sessions use the fixed analysis.
+      </p>
+      <InstallAgent harness={fit} primary />
+      <p>
+        <a href={harnesses_page()}>{others}</a>
+      </p>
+    </section>
   );
 }
 
@@ -198,7 +221,9 @@ export function ModelStep({ connected, skip }: { connected: Connected; skip: () 
         </ul>
       )}
       <Agent connected={{ ...connected, models }} />
-      {models.length === 0 && can("skill_write") && can("secret_write") && <AddModel taken={connected.models} />}
+      {models.length === 0 && can("skill_write") && can("secret_write") && (
+        <AddModel taken={connected.models} project={connected.first_trace?.project} />
+      )}
       {models.length === 0 && !(can("skill_write") && can("secret_write")) && (
         <p class="soft">
           A member with <code>skill_write</code> and <code>secret_write</code> can add a model.

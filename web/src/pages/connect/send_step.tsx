@@ -137,7 +137,7 @@ export function Arrived({ found }: { found: FirstTrace }) {
         />{" "}
         {plural(trace.spans, "span")}, {span_duration(trace.duration_ns)}, <Time time={trace.start_time} />
       </p>
-      <ul>
+      <ul hidden={spans.length === 0}>
         {spans.slice(0, most_spans).map((span) => (
           <li key={span.span_id}>
             <span class="arrived-name">

@@ -1,4 +1,5 @@
-// Adds spans or whole traces to a dataset: from the page of a trace, and from the list for several.
+// Adds spans, whole traces or turns of a chat session to a dataset: from the page of a trace, from the list for several,
+// and from the conversation of a chat session.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
@@ -16,14 +17,20 @@ import { dataset_page } from "../addresses";
 import { datasets_changed, list_datasets, plain_id } from "./data";
 
 /** Which spans become examples. */
-export type Sources = { kind: "spans" | "traces"; ids: string[] } | { kind: "issue"; id: string; is_resolved: boolean };
+export type Sources =
+  | { kind: "spans" | "traces" | "turns"; ids: string[] }
+  | { kind: "issue"; id: string; is_resolved: boolean };
+
+const word_of = { spans: "span", traces: "trace", turns: "turn" };
 
 const title_of = (sources: Sources) =>
   sources.kind === "issue"
     ? "Add the evidence to a dataset"
-    : `Add ${plural(sources.ids.length, sources.kind === "spans" ? "span" : "trace")} to a dataset`;
+    : `Add ${plural(sources.ids.length, word_of[sources.kind])} to a dataset`;
 
 function text_of(sources: Sources): string {
+  if (sources.kind === "turns")
+    return "The conversation before the turn and its own input become the input, its output the reference output.";
   if (sources.kind !== "issue")
     return `Input and output of the ${sources.kind === "spans" ? "span" : "root span"} become input and reference output.`;
   return sources.is_resolved
@@ -57,6 +64,11 @@ async function send(
 ): Promise<UploadedView | null> {
   const query = { space: space.value?.id };
   if (sources.kind === "issue") return api.post<UploadedView>(`/v1/issues/${segment(sources.id)}/dataset`, { name });
+  const splits = split === "" ? {} : { splits: [split] };
+  if (sources.kind === "turns") {
+    const body = { project: project.id, name, trace_ids: sources.ids, ...splits };
+    return api.post<UploadedView>("/v1/datasets/from_chat_session", body, query);
+  }
   let created = 0;
   let last: UploadedView | null = null;
   for (let at = 0; at < sources.ids.length; at += most_ids) {
@@ -70,7 +82,7 @@ async function send(
       name,
       limit: 10_000,
       ...which,
-      ...(split === "" ? {} : { splits: [split] }),
+      ...splits,
     };
     last = await api.post<UploadedView>("/v1/datasets/from_spans", body, query);
     created += last.num_created_examples;
@@ -137,7 +149,7 @@ export function AddToDatasetButton({
   return (
     <>
       <button type="button" class={quiet ? "quiet" : undefined} onClick={() => set_adding(true)}>
-        <Icon name="database" /> Add to dataset
+        <Icon name="dataset" /> Add to dataset
       </button>
       {adding && (
         <AddToDataset project={project} sources={sources} on_done={on_done} on_close={() => set_adding(false)} />

@@ -16,6 +16,7 @@ import { query, set_query } from "../../router";
 import { dataset_page, experiment_page } from "../addresses";
 import { columns_of, Detail, shows } from "./compare_examples";
 import { Flips, Metrics, Verdict } from "./compare_metrics";
+import { Pairwise } from "./compare_pairs";
 import { dataset_route } from "./data";
 import { in_order } from "./experiments";
 
@@ -44,7 +45,7 @@ function Pair({ experiments, base, other }: PairProps) {
       {([comparison]) =>
         comparison && (
           <>
-            {comparison.metrics.length === 0 ? (
+            {comparison.metrics.length === 0 && comparison.pairwise.length === 0 ? (
               <Empty
                 icon="gauge"
                 title="No evals in common"
@@ -73,6 +74,7 @@ function Pair({ experiments, base, other }: PairProps) {
                 </div>
               </>
             )}
+            <Pairwise comparison={comparison} />
             <div class="with-slide-over compared">
               <Table
                 label="Compared examples"

@@ -10,6 +10,7 @@ import { Data, Note, State } from "../../parts/state";
 import type { Column } from "../../parts/table";
 import { set_query } from "../../router";
 import { trace_page } from "../addresses";
+import { ExamplePairs, Winner } from "./compare_pairs";
 import { experiment_route, one_line, score_text } from "./data";
 import { Value } from "./examples";
 import { EvalResult } from "./experiment";
@@ -35,6 +36,7 @@ function Scores({ scores }: { scores: number[] | undefined }) {
 }
 
 const has_flip = (row: ComparedExample, flip: string) => Object.values(row.flip).includes(flip);
+const prefers = (row: ComparedExample, winner: string) => Object.values(row.preferred).includes(winner);
 export const shows: Record<
   string,
   {
@@ -45,13 +47,16 @@ export const shows: Record<
   all: { title: "All examples", fits: () => true },
   broken: {
     title: "Regressions",
-    fits: (row) => has_flip(row, "broken") || Object.values(row.delta).some((delta) => delta < 0),
+    fits: (row) =>
+      has_flip(row, "broken") || prefers(row, "base") || Object.values(row.delta).some((delta) => delta < 0),
   },
   fixed: {
     title: "Improvements",
-    fits: (row) => has_flip(row, "fixed") || Object.values(row.delta).some((delta) => delta > 0),
+    fits: (row) =>
+      has_flip(row, "fixed") || prefers(row, "other") || Object.values(row.delta).some((delta) => delta > 0),
   },
   flaky: { title: "Flaky", fits: (row) => row.flaky },
+  inconsistent: { title: "Changes with the order", fits: (row) => prefers(row, "inconsistent") },
 };
 
 export function columns_of(comparison: Comparison): Column<ComparedExample>[] {
@@ -95,6 +100,14 @@ export function columns_of(comparison: Comparison): Column<ComparedExample>[] {
         },
       },
     ]),
+    ...comparison.pairwise.map(
+      (pair): Column<ComparedExample> => ({
+        id: `pair ${pair.task_id}`,
+        title: pair.name,
+        width: "170px",
+        cell: (row) => <Winner winner={row.preferred[pair.task_id]} />,
+      }),
+    ),
   ];
 }
 
@@ -119,7 +132,11 @@ function Side({
             {runs.map((run) => (
               <div key={run.id}>
                 {run.error === null ? (
-                  <Value title={runs.length > 1 ? `Output ${run.repetition}` : "Output"} value={run.output} />
+                  <Value
+                    title={runs.length > 1 ? `Output ${run.repetition}` : "Output"}
+                    value={run.output}
+                    of={title}
+                  />
                 ) : (
                   <Note kind="failed" icon="warning">
                     {run.error}
@@ -178,6 +195,7 @@ export function Detail({ comparison, base, other, row, rows }: DetailProps) {
       {first && <Value title="Reference output" value={first.reference} />}
       <Side title={comparison.base_name} experiment={base} example={row.example} />
       <Side title={comparison.other_name} experiment={other} example={row.example} />
+      <ExamplePairs comparison={comparison} example={row.example} />
       {first && <Value title="Input" value={first.input} />}
     </SlideOver>
   );

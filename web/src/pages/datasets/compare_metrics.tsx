@@ -12,7 +12,7 @@ const verdicts = {
   no_difference_shown: { tone: "off", text: "no difference shown" },
 } as const;
 
-export function Verdict({ metric }: { metric: MetricComparison }) {
+export function Verdict({ metric }: { metric: { verdict: string } }) {
   const known = verdicts[metric.verdict as keyof typeof verdicts] ?? verdicts.no_difference_shown;
   return <State {...known} />;
 }
@@ -40,10 +40,10 @@ export function Metrics({ comparison }: { comparison: Comparison }) {
         <thead>
           <tr>
             <th scope="col">Eval</th>
-            <th scope="col" class="right">
+            <th scope="col" class="right named" title={comparison.base_name}>
               {comparison.base_name}
             </th>
-            <th scope="col" class="right">
+            <th scope="col" class="right named" title={comparison.other_name}>
               {comparison.other_name}
             </th>
             <th scope="col" class="right">

@@ -82,7 +82,7 @@ export function Datasets() {
         {(datasets) =>
           datasets.length === 0 ? (
             <Empty
-              icon="database"
+              icon="dataset"
               title="No datasets yet"
               text="Import a CSV or JSON lines file, add spans from the page of a trace, or create one with Phoenix' clients."
               command="hone dataset push shop-tickets tickets.csv"

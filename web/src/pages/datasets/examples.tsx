@@ -21,12 +21,13 @@ import { query, set_query } from "../../router";
 import { trace_page } from "../addresses";
 import { dataset_route, datasets_changed, one_line } from "./data";
 import { type DatasetParts, LabelChip } from "./dataset";
+import { ExampleFiles } from "./example_files";
 
-/** Any value of an example or a run, with its title and a copy button. */
-export function Value({ title, value }: { title: string; value: unknown }) {
+/** Any value of an example or a run, with its title and a copy button. `of` distinguishes values with the same title. */
+export function Value({ title, value, of = "" }: { title: string; value: unknown; of?: string }) {
   const empty = value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
   return (
-    <section class="payload" aria-label={title}>
+    <section class="payload" aria-label={of === "" ? title : `${title} of ${of}`}>
       <div class="payload-head">
         <h3>{title}</h3>
         <span class="spring" />
@@ -39,6 +40,7 @@ export function Value({ title, value }: { title: string; value: unknown }) {
         )}
       </div>
       {empty ? <p class="faint">None.</p> : <JsonValue value={value} />}
+      <ExampleFiles value={value} />
     </section>
   );
 }
@@ -269,7 +271,7 @@ export function Examples({ parts }: { parts: DatasetParts }) {
                 <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "example")}</p>
               ) : (
                 <Empty
-                  icon="database"
+                  icon="dataset"
                   title={split === "" ? "No examples in this version" : `No examples in ${split}`}
                   text="Import a file, or add a span on the page of its trace."
                 />

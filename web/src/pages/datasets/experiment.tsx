@@ -158,7 +158,7 @@ function Detail({ experiment, run, rows }: DetailProps) {
         <div class="eval-detail" key={one.name}>
           <p>
             <b>{one.name}</b> <EvalResult eval={one} />{" "}
-            {one.trace_id && <a href={trace_page("evaluators", one.trace_id)}>trace</a>}
+            {one.trace_id && one.trace_project && <a href={trace_page(one.trace_project, one.trace_id)}>trace</a>}
           </p>
           {(one.error ?? one.explanation) && <p class="soft">{one.error ?? one.explanation}</p>}
         </div>

@@ -4,6 +4,7 @@
 import { api } from "../../api";
 import type { DatasetView, EvalSummary, ExperimentRow } from "../../api_types";
 import { exact_count, plural } from "../../lib/format/number";
+import { shell_quote } from "../../lib/format/text";
 import { reload, use_pages } from "../../load";
 import { Icon } from "../../parts/icon";
 import { SearchField } from "../../parts/search_field";
@@ -108,7 +109,7 @@ export function Experiments({ dataset }: { dataset: DatasetView }) {
             icon="gauge"
             title="No experiments yet"
             text="An experiment runs your application on these examples and evaluates the outputs. Phoenix' clients work unchanged: runExperiment in JavaScript, run_experiment in Python."
-            command={`hone experiment list --dataset ${dataset.name}`}
+            command={`hone experiment list ${shell_quote(dataset.name)}`}
           />
         ) : (
           <Table

@@ -136,7 +136,7 @@ export function Versions({ parts }: { parts: DatasetParts }) {
       items={[
         {
           title: "Show its examples",
-          icon: "database",
+          icon: "dataset",
           run: () => navigate(`${dataset_page(plain_id(dataset.id))}?version=${version.number}`),
         },
         ...(version.number > 1

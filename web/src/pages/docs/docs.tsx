@@ -8,7 +8,8 @@ import { PageHeader } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
 import { Empty } from "../../parts/state";
 import { query } from "../../router";
-import { document_page, documents } from "./list";
+import { document_groups, document_page, documents } from "./list";
+import { Picture, picture_at } from "./pictures";
 import { texts } from "./texts";
 
 const most_hits = 40;
@@ -48,16 +49,28 @@ export function Documentation() {
       {wanted.trim() !== "" ? (
         <Hits wanted={wanted} />
       ) : (
-        <ul class="doc-list" aria-label="Documents">
-          {documents.map(({ name, title }) => (
-            <li key={name}>
-              <a href={document_page(name)}>{title}</a>
-            </li>
+        <div class="doc-groups">
+          {document_groups.map((group) => (
+            <section key={group.title} aria-label={group.title}>
+              <h2>{group.title}</h2>
+              <ul class="doc-list">
+                {group.documents.map(({ name, title }) => (
+                  <li key={name}>
+                    <a href={document_page(name)}>{title}</a>
+                  </li>
+                ))}
+              </ul>
+            </section>
           ))}
-        </ul>
+        </div>
       )}
     </div>
   );
+}
+
+function picture(source: string, alt: string) {
+  const svg = picture_at(source);
+  return svg === null ? null : <Picture svg={svg} alt={alt} />;
 }
 
 export function DocumentPage({ params }: { params: Params }) {
@@ -88,10 +101,10 @@ export function DocumentPage({ params }: { params: Params }) {
   return (
     <div class="page narrow">
       <PageHeader title={found.title} />
-      <div ref={body}>
+      <div class="document" ref={body}>
         {/* Headings of a text start at the third level. */}
         <h2 class="off-screen">Text</h2>
-        <Markdown text={text} />
+        <Markdown text={text} image={picture} />
       </div>
     </div>
   );

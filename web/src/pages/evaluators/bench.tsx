@@ -2,8 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { Evaluator, Project, TestEvaluator, TestedDocument, TraceRow } from "../../api_types";
-import { duration, money, short_count } from "../../lib/format/number";
+import type { Evaluator, Project, TestEvaluator, TestedDocument, TraceRow, Verdict } from "../../api_types";
+import { duration, money, plural, short_count } from "../../lib/format/number";
 import { use_load } from "../../load";
 import { can, space } from "../../login";
 import { Check, Choice } from "../../parts/form";
@@ -23,12 +23,20 @@ interface Tested {
   result: TestedDocument;
 }
 
+function verdict_text(verdict: Verdict): string {
+  const several = verdict.results?.length ?? 0;
+  if (several > 0 && verdict.label === null && verdict.score === null) return plural(several, "result");
+  return verdict.label ?? String(verdict.score ?? "");
+}
+
 function Result({ tested }: { tested: Tested }) {
   const { result } = tested;
   const facts = [
     duration(result.duration_ms),
     ...(result.cached ? ["cached"] : []),
-    ...(result.tokens > 0 ? [`${short_count(result.tokens)} tokens`] : []),
+    ...(result.tokens > 0
+      ? [`${short_count(result.tokens)} tokens${result.estimated_tokens > 0 ? " (estimated)" : ""}`]
+      : []),
     ...(result.tokens > 0 && result.cost_micro_usd !== null && result.cost_micro_usd !== undefined
       ? [money(result.cost_micro_usd)]
       : []),
@@ -37,10 +45,7 @@ function Result({ tested }: { tested: Tested }) {
     <li class="bench-result">
       <p>
         {result.verdict ? (
-          <State
-            tone={result.verdict.score === 0 ? "limit" : "done"}
-            text={result.verdict.label ?? String(result.verdict.score ?? "")}
-          />
+          <State tone={result.verdict.score === 0 ? "limit" : "done"} text={verdict_text(result.verdict)} />
         ) : (
           <State tone="failed" text={(result.reason ?? "failed").replaceAll("_", " ")} />
         )}{" "}
@@ -52,6 +57,17 @@ function Result({ tested }: { tested: Tested }) {
           <Visible text={result.verdict.explanation} />
         </p>
       )}
+      {(result.verdict?.results ?? []).map((one) => (
+        <p key={one.name}>
+          <State tone={one.score === 0 ? "limit" : "done"} text={one.label ?? String(one.score ?? "")} /> {one.name}
+          {one.explanation && (
+            <span class="soft">
+              {" "}
+              <Visible text={one.explanation} />
+            </span>
+          )}
+        </p>
+      ))}
       {result.error && (
         <p class="soft">
           <Visible text={result.error} />

@@ -3,22 +3,29 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { Calibration, CalibrationItem, Evaluator, KappaView, Project, RateView } from "../../api_types";
-import { duration, plural } from "../../lib/format/number";
+import type {
+  Calibration,
+  CalibrationItem,
+  CorrectedRateView,
+  Evaluator,
+  KappaView,
+  Project,
+  RateView,
+} from "../../api_types";
+import { duration, money, plural } from "../../lib/format/number";
 import { reload, use_load, use_refresh } from "../../load";
 import { can, space } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
+import { Facts } from "../../parts/slide_over";
 import { Data, Empty, Note, State, type Tone } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { Visible } from "../../parts/visible";
 import { queues_page, trace_page } from "../addresses";
-
-const calibrations_route = (evaluator: string, part = "") =>
-  `/v1/evaluators/${segment(evaluator)}/calibrations${part === "" ? "" : `/${part}`}`;
+import { calibrations_key, calibrations_route, evaluator_route, list_calibrations } from "./data";
 
 const state_tones: Record<string, Tone> = { queued: "waiting", running: "running", done: "done", failed: "failed" };
 const share = (rate: number | null) => (rate === null ? "–" : `${(rate * 100).toFixed(1)} %`);
@@ -82,7 +89,7 @@ function Numbers({ calibration }: { calibration: Calibration }) {
         ? "not repeated"
         : `${share(result.flip_rate)}: ${result.flipped} of ${plural(result.repeated, "repeated target")}`,
     ],
-    ["Cost per verdict", `$${(result.mean_cost_nano_usd / 1e9).toFixed(6)}`],
+    ["Cost per verdict", money(result.mean_cost_nano_usd / 1000)],
     ["Time per verdict", duration(result.mean_ms)],
     [
       "Agreement of people",
@@ -110,6 +117,33 @@ function Numbers({ calibration }: { calibration: Calibration }) {
         <Matrix calibration={calibration} />
       </div>
     </>
+  );
+}
+
+/** What the evaluator lets pass in production, corrected by what people decide. */
+function Corrected({ calibration }: { calibration: Calibration }) {
+  const load = use_load(`corrected_rate/${calibration.id}`, (signal) =>
+    api.get<CorrectedRateView>(
+      evaluator_route(calibration.evaluator_id, "corrected_rate"),
+      { project: calibration.project_id },
+      signal,
+    ),
+  );
+  if (!load.data) return null; // no verdicts of this version in the last seven days
+  const { rate, corrected, low, high, evals, labels, people_rate } = load.data;
+  return (
+    <Section
+      title="Pass rate of the last 7 days"
+      text={`${plural(evals, "verdict")} of version ${calibration.number}, corrected by ${plural(labels, "label")} of people`}
+    >
+      <Facts
+        rows={[
+          ["By the evaluator", share(rate)],
+          ["Corrected", `${share(corrected)} (95 % interval ${share(low)} to ${share(high)})`],
+          ["By people alone", `${share(people_rate)} of the labelled targets`],
+        ]}
+      />
+    </Section>
   );
 }
 
@@ -259,8 +293,8 @@ function StartDialog({ evaluator, on_close }: StartProps) {
 
 /** The calibration tab of an evaluator. */
 export function CalibrationPart({ evaluator }: { evaluator: Evaluator }) {
-  const key = `calibrations/${evaluator.id}`;
-  const load = use_load(key, (signal) => api.get<Calibration[]>(calibrations_route(evaluator.id), {}, signal));
+  const key = calibrations_key(evaluator.id);
+  const load = use_load(key, (signal) => list_calibrations(evaluator.id, signal));
   const [starting, set_starting] = useState(false);
   const moving = (load.data ?? []).some((one) => one.state === "queued" || one.state === "running");
   use_refresh(moving ? key : null, 1500);
@@ -298,6 +332,7 @@ export function CalibrationPart({ evaluator }: { evaluator: Evaluator }) {
                   <Numbers calibration={newest} />
                 </Section>
               )}
+              {newest && <Corrected calibration={newest} />}
               {newest && <Items calibration={newest} />}
               <Section title="History">
                 <table class="checks">

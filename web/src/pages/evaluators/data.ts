@@ -1,7 +1,7 @@
 // Shared by the pages about evaluators and their tasks: API routes, loading, words.
 
 import { api, segment } from "../../api";
-import type { Builtin, EvalTask, Evaluator, LlmDefinition, OutputConfig } from "../../api_types";
+import type { Builtin, Calibration, EvalTask, ListedEvaluator, LlmDefinition, OutputConfig } from "../../api_types";
 import { reload } from "../../load";
 import { space } from "../../login";
 import type { Tone } from "../../parts/state";
@@ -11,10 +11,17 @@ export const evaluator_route = (id: string, part = "") =>
 export const task_route = (id: string, part = "") => `/v1/eval_tasks/${segment(id)}${part === "" ? "" : `/${part}`}`;
 
 export const list_evaluators = (signal: AbortSignal) =>
-  api.list<Evaluator>("/v1/evaluators", { space: space.value?.id }, signal);
+  api.list<ListedEvaluator>("/v1/evaluators", { space: space.value?.id }, signal);
 export const list_tasks = (signal: AbortSignal) =>
   api.list<EvalTask>("/v1/eval_tasks", { space: space.value?.id }, signal);
 export const list_builtins = (signal: AbortSignal) => api.get<Builtin[]>("/v1/evaluator_builtins", {}, signal);
+
+export const calibrations_route = (evaluator: string, part = "") =>
+  evaluator_route(evaluator, part === "" ? "calibrations" : `calibrations/${part}`);
+export const calibrations_key = (evaluator: string) => `calibrations/${evaluator}`;
+/** Newest first. */
+export const list_calibrations = (evaluator: string, signal: AbortSignal) =>
+  api.get<Calibration[]>(calibrations_route(evaluator), {}, signal);
 
 export const evaluators_key = () => `judges/${space.value?.id}`;
 export const tasks_key = () => `eval_tasks/${space.value?.id}`;
@@ -70,6 +77,7 @@ export function llm_with(model: string, skill: string, given: Partial<LlmDefinit
     explain: true,
     cache: true,
     timeout_ms: 60_000,
+    pairwise: false,
     ...given,
     model: { name: model, skill, provider: "", parameters: {} },
   };

@@ -8,6 +8,7 @@ import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages } from "../../load";
 import { can } from "../../login";
 import { Confirm } from "../../parts/confirm";
+import { CodeBlock } from "../../parts/copy";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { JsonValue } from "../../parts/json_view";
@@ -35,6 +36,7 @@ import {
   task_state,
 } from "./data";
 import { TaskDialog } from "./task_form";
+import { VerdictsPart } from "./verdicts";
 
 interface Draft {
   system: string;
@@ -183,7 +185,11 @@ function DefinitionPart({ evaluator }: { evaluator: Evaluator }) {
   return (
     <div class="two-columns judge-columns">
       <Section title="Definition">
-        {evaluator.code ? <pre class="code-block">{evaluator.code.source}</pre> : <JsonValue value={definition} />}
+        {evaluator.code ? (
+          <CodeBlock text={evaluator.code.source} label="the code" />
+        ) : (
+          <JsonValue value={definition} />
+        )}
       </Section>
       <Bench evaluator={evaluator} unsaved={{}} />
     </div>
@@ -275,6 +281,7 @@ function VersionsPart({ evaluator }: { evaluator: Evaluator }) {
 const tabs = [
   { id: "definition", title: "Definition" },
   { id: "tasks", title: "Tasks" },
+  { id: "verdicts", title: "Verdicts" },
   { id: "calibration", title: "Calibration" },
   { id: "versions", title: "Versions" },
 ];
@@ -301,6 +308,7 @@ function Known({ evaluator }: { evaluator: Evaluator }) {
       <Tabs label="Parts of the evaluator" tabs={tabs} />
       {tab === "definition" && <DefinitionPart evaluator={evaluator} />}
       {tab === "tasks" && <TasksPart evaluator={evaluator} />}
+      {tab === "verdicts" && <VerdictsPart evaluator={evaluator} />}
       {tab === "calibration" && <CalibrationPart evaluator={evaluator} />}
       {tab === "versions" && <VersionsPart evaluator={evaluator} />}
       {deleting && (

@@ -12,7 +12,15 @@ import { type Column, Table } from "../../parts/table";
 import { navigate, query, set_query } from "../../router";
 import { evaluator_page } from "../addresses";
 import { CreateDialog } from "./create";
-import { evaluators_key, list_evaluators, list_tasks, task_state } from "./data";
+import {
+  calibrations_key,
+  evaluators_key,
+  list_calibrations,
+  list_evaluators,
+  list_tasks,
+  target_words,
+  task_state,
+} from "./data";
 
 interface Row {
   evaluator: Evaluator;
@@ -39,12 +47,43 @@ function RowState({ row }: { row: Row }) {
   );
 }
 
+/** The newest calibration: kappa and the number of labels, in words on hover. */
+function Agreement({ evaluator }: { evaluator: Evaluator }) {
+  const load = use_load(calibrations_key(evaluator.id), (signal) => list_calibrations(evaluator.id, signal));
+  const newest = load.data?.find((one) => one.state === "done");
+  if (!newest) return <span class="soft">–</span>;
+  const { kappa, count } = newest.result.all;
+  const words = `Version ${newest.number}, ${plural(count, "label")} of people, ${newest.created_at.slice(0, 10)}`;
+  return (
+    <a class="cell-link" href={`${evaluator_page(evaluator.id)}?tab=calibration`} title={words}>
+      {kappa === null ? "not known" : `κ ${kappa.toFixed(2)}`} <span class="soft">({short_count(count)})</span>
+    </a>
+  );
+}
+
+/** The share of verdicts that pass, with its interval; what was counted on hover. */
+function PassRate({ evaluator }: { evaluator: Evaluator }) {
+  const found = evaluator.pass_rate;
+  if (!found) return <span class="soft">–</span>;
+  const percent = (share: number) => Math.round(share * 100);
+  const when = evaluator.kind === "rule" ? "since its definition was changed" : "of the last 24 hours";
+  const words = `Version ${found.version}, ${plural(found.scored, "verdict")} ${when}; 95 % interval`;
+  return (
+    <span title={words}>
+      {percent(found.rate)} %{" "}
+      <span class="soft">
+        ({percent(found.low)}–{percent(found.high)})
+      </span>
+    </span>
+  );
+}
+
 const columns: Column<Row>[] = [
   { id: "state", title: "State", width: "92px", cell: (row) => <RowState row={row} /> },
   {
     id: "name",
     title: "Evaluator",
-    width: "26%",
+    width: "22%",
     sort: (row) => row.evaluator.name,
     cell: (row) => (
       <a class="cell-link" href={evaluator_page(row.evaluator.id)}>
@@ -52,14 +91,31 @@ const columns: Column<Row>[] = [
       </a>
     ),
   },
-  { id: "kind", title: "Kind", width: "84px", sort: (row) => row.evaluator.kind, cell: (row) => row.evaluator.kind },
+  {
+    id: "kind",
+    title: "Kind",
+    width: "72px",
+    wide: true,
+    sort: (row) => row.evaluator.kind,
+    cell: (row) => row.evaluator.kind,
+  },
   {
     id: "version",
     title: "Version",
-    width: "84px",
+    width: "76px",
     align: "right",
     wide: true,
     cell: (row) => row.evaluator.revision,
+  },
+  {
+    id: "targets",
+    title: "Targets",
+    width: "110px",
+    extra: true,
+    cell: (row) =>
+      row.evaluator.kind === "rule"
+        ? "spans"
+        : [...new Set(row.tasks.map((task) => target_words[task.target]))].join(", ") || <span class="soft">–</span>,
   },
   {
     id: "tasks",
@@ -81,6 +137,23 @@ const columns: Column<Row>[] = [
       ) : (
         <span title={exact_count(sum(row.tasks, "done_24h"))}>{short_count(sum(row.tasks, "done_24h"))}</span>
       ),
+  },
+  {
+    id: "pass_rate",
+    title: "Pass rate",
+    width: "128px",
+    align: "right",
+    sort: (row) => row.evaluator.pass_rate?.rate ?? -1,
+    cell: (row) => <PassRate evaluator={row.evaluator} />,
+  },
+  {
+    id: "calibration",
+    title: "Calibration",
+    width: "118px",
+    align: "right",
+    wide: true,
+    cell: (row) =>
+      row.evaluator.kind === "rule" ? <span class="soft">–</span> : <Agreement evaluator={row.evaluator} />,
   },
   {
     id: "failed",
@@ -132,7 +205,7 @@ export function Evaluators() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty
-              icon="check"
+              icon="scale"
               title="No evaluators yet"
               text="Start from a built-in one, such as correctness or faithfulness, choose a model, and test it on real traces before a task applies it to new ones."
               command="hone evaluator builtin"

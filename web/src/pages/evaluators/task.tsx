@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Backfill, EvalJob, EvalTask, FunnelRow, RetriedJobs } from "../../api_types";
-import { exact_count, money, plural, short_count } from "../../lib/format/number";
+import { exact_count, money, plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages, use_refresh } from "../../load";
 import { can } from "../../login";
@@ -22,6 +22,7 @@ import { evaluator_page } from "../addresses";
 import { BackfillDialog } from "./backfill_dialog";
 import { evaluators_changed, rate_text, target_words, task_route, task_state } from "./data";
 import { TaskDialog } from "./task_form";
+import { JobTokens } from "./verdicts";
 
 const poll_interval = 5000;
 
@@ -194,7 +195,7 @@ const job_columns: Column<EvalJob>[] = [
       </span>
     ),
   },
-  { id: "tokens", title: "Tokens", width: "80px", align: "right", wide: true, cell: (job) => short_count(job.tokens) },
+  { id: "tokens", title: "Tokens", width: "80px", align: "right", wide: true, cell: (job) => <JobTokens job={job} /> },
   {
     id: "ended",
     title: "Ended",
@@ -293,7 +294,7 @@ function Known({ task }: { task: EvalTask }) {
         </Note>
       )}
       <div class="two-columns">
-        <Section title="Last 24 hours">
+        <Section title="Last 24 hours" text="New targets. Backfills are counted below.">
           <Data load={funnel} retry={() => void reload("eval_task_funnel/")}>
             {(rows) => <Funnel rows={rows} />}
           </Data>

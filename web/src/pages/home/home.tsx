@@ -6,14 +6,12 @@ import type { Project, Run } from "../../api_types";
 import { lazy_page } from "../../lazy";
 import { reload, use_load, use_refresh } from "../../load";
 import { can, space, user } from "../../login";
-import { Icon } from "../../parts/icon";
-import { PageHeader, Section } from "../../parts/page";
+import { PageHeader } from "../../parts/page";
 import { Empty, ErrorNote, Skeleton } from "../../parts/state";
-import { Time } from "../../parts/time";
 import { query, set_query } from "../../router";
-import { project_page, projects_page } from "../addresses";
 import { CreateProject } from "../projects/form";
 import { Activity } from "./activity";
+import { HomeNumbers } from "./numbers";
 
 /** The project with the traces of runs: not an observed application. */
 const own_project = "hone-runs";
@@ -51,31 +49,6 @@ function observed(projects: Project[] | undefined): Project[] | undefined {
     .sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
 }
 
-function ProjectLinks({ projects }: { projects: Project[] }) {
-  const newest = projects.slice(0, 8);
-  return (
-    <Section title="Projects">
-      <ul class="plain-list">
-        {newest.map((project) => (
-          <li key={project.id}>
-            <a class="row-link" href={project_page(project.name)}>
-              <Icon name={project.restricted ? "lock" : "project"} />
-              <span class="row-title">{project.name}</span>
-              <span class="row-text">{project.description}</span>
-              <Time time={project.created_at} />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {projects.length > newest.length && (
-        <a class="more-link" href={projects_page()}>
-          Show all {projects.length}
-        </a>
-      )}
-    </Section>
-  );
-}
-
 export function Home() {
   const current = space.value;
   const key = `projects/home/${current?.id}`;
@@ -93,7 +66,7 @@ export function Home() {
   use_refresh(setting_up && !finished ? "projects/" : null, 2000);
   const name = user.value?.name || user.value?.email || "";
   return (
-    <div class="page narrow">
+    <div class={setting_up ? "page narrow" : "page"}>
       <PageHeader
         title={setting_up ? `Welcome${name ? `, ${name}` : ""}` : (current?.name ?? "Home")}
         text={
@@ -112,8 +85,8 @@ export function Home() {
         />
       )}
       {setting_up && <ConnectSteps params={{}} />}
+      {projects && projects.length > 0 && (traced || !setting_up) && <HomeNumbers projects={projects} />}
       {load.data && <Activity projects={load.data.projects} />}
-      {projects && projects.length > 0 && <ProjectLinks projects={projects} />}
       {query.value.get("new") === "project" && (
         <CreateProject stay on_close={() => set_query({ new: null }, { replace: true })} />
       )}

@@ -261,7 +261,7 @@ function Rules({ project }: { project: Project }) {
         {(rules) =>
           rules.length === 0 ? (
             <Empty
-              icon="check"
+              icon="scale"
               title="No evaluators yet"
               text="An evaluator is a rule: spans that match a condition get one label, other spans another. It needs no model, evaluates each new span within a minute, and monitors can watch its labels. You can also create one from an issue of Signal."
               command="hone evaluator create --help"

@@ -10,12 +10,21 @@ import type {
   MuteWindow,
   Project,
 } from "../../api_types";
-import { every_text, from_unit, metric_info, sql_metric, to_unit, window_text } from "../../lib/sentences/metric";
+import {
+  every_text,
+  from_unit,
+  metric_info,
+  metric_names,
+  sql_metric,
+  to_unit,
+  window_text,
+} from "../../lib/sentences/metric";
 import { would_have } from "../../lib/sentences/trigger";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { Icon } from "../../parts/icon";
 import { Section } from "../../parts/page";
 import { ErrorNote, Skeleton } from "../../parts/state";
+import { query } from "../../router";
 import { use_preview } from "../automations/preview";
 import { MonitorPlot } from "./chart";
 import { DurationChoice, type MetricDraft, MetricFields } from "./metric_fields";
@@ -42,6 +51,24 @@ const limit_text = (metric: string, ratio: boolean, value: number) => (ratio ? S
 function limit_value(draft: Draft, text: string): number | null {
   if (draft.type !== "change" || draft.change_by !== "ratio") return from_unit(draft.metric, text);
   return text.trim() === "" || Number.isNaN(Number(text)) ? null : Number(text);
+}
+
+/** A new monitor of a chart or of a query: the chart's page names metric, filter and grouping in the address. */
+function draft_of_address(): Draft {
+  const text = (name: string) => query.value.get(name) ?? "";
+  const sql = text("sql");
+  const metric = sql !== "" ? sql_metric : metric_names.includes(text("metric")) ? text("metric") : "error_rate";
+  return {
+    ...draft_of(null),
+    metric,
+    sql,
+    filter: text("filter"),
+    group_by: text("group_by"),
+    eval_name: text("eval"),
+    eval_label: text("label"),
+    // The usual limit is for the error rate.
+    threshold: metric === "error_rate" ? "5" : "",
+  };
 }
 
 function draft_of(monitor: Monitor | null): Draft {
@@ -271,7 +298,7 @@ interface FormProps {
 }
 
 export function MonitorForm({ monitor, project, save }: FormProps) {
-  const [draft, change] = use_draft(() => draft_of(monitor));
+  const [draft, change] = use_draft(() => (monitor ? draft_of(monitor) : draft_of_address()));
   const limited =
     draft.type === "absence" || draft.type === "automatic" || limit_value(draft, draft.threshold) !== null;
   const evals = !draft.metric.startsWith("eval_") || draft.eval_name.trim() !== "";

@@ -22,13 +22,16 @@ const types: { value: DestinationType; title: string; placeholder: string }[] = 
   { value: "pagerduty", title: "PagerDuty", placeholder: "https://events.pagerduty.com/v2/enqueue" },
   { value: "opsgenie", title: "Opsgenie", placeholder: "https://api.opsgenie.com/v2/alerts" },
   { value: "webhook", title: "webhook: signed JSON", placeholder: "https://hooks.example.com/hone" },
-  { value: "email", title: "email", placeholder: "" },
+  { value: "email", title: "email: each notice", placeholder: "" },
+  { value: "email_digest", title: "email: one a day with all notices", placeholder: "" },
 ];
 
 const key_hints: Partial<Record<DestinationType, string>> = {
   pagerduty: "Integration key of a service with the Events API v2. Monitors open an incident and resolve it.",
   opsgenie: "Key of an API integration. Monitors open an alert and close it.",
 };
+
+const is_mail = (type: DestinationType) => type === "email" || type === "email_digest";
 
 const addresses = (text: string) => text.split(/[\s,;]+/).filter((part) => part !== "");
 
@@ -66,12 +69,12 @@ export function DestinationForm({ destination, on_close, on_saved }: Destination
   const [type, set_type] = useState<DestinationType>(destination?.type ?? "slack");
   const [url, set_url] = useState("");
   const [key, set_key] = useState("");
-  const [to, set_to] = useState(destination?.type === "email" ? destination.target : "");
+  const [to, set_to] = useState(destination && is_mail(destination.type) ? destination.target : "");
   const [kinds, set_kinds] = useState<string[]>(destination?.kinds ?? []);
   const [projects, set_projects] = useState<string[]>(destination?.projects ?? []);
   const [template, set_template] = useState(destination?.template ?? "");
   const known = use_projects().data ?? [];
-  const mail = type === "email";
+  const mail = is_mail(type);
   const key_hint = key_hints[type];
   const has_target = mail ? addresses(to).length > 0 : (key_hint ? key : url).trim() !== "";
   const ready = name.trim() !== "" && (has_target || (destination !== null && !mail));
@@ -106,7 +109,7 @@ export function DestinationForm({ destination, on_close, on_saved }: Destination
             value={to}
             on_input={set_to}
             placeholder="oncall@example.com"
-            hint="At most 20. Requires a mail server in the installation's settings."
+            hint={`At most 20. Requires a mail server in the installation's settings.${type === "email_digest" ? " Sent at 07:00 UTC; the same notices are counted, and a day without notices has no mail." : ""}`}
           />
         ) : (
           <>

@@ -4,6 +4,14 @@ import { Check, Choice, Field } from "../../parts/form";
 import { Note } from "../../parts/state";
 import { type Draft, package_kinds } from "./draft";
 
+/** Also of a session without a preset. */
+export type DependencyDraft = Pick<Draft, "packages" | "setup" | "setup_hosts">;
+
+interface DependencyProps {
+  draft: DependencyDraft;
+  change: (part: Partial<DependencyDraft>) => void;
+}
+
 const titles = { npm: "npm", pypi: "PyPI", debian: "Debian", crates: "crates.io", go: "Go", maven: "Maven" };
 
 const setups = [
@@ -12,13 +20,13 @@ const setups = [
   { value: "script", title: "a script" },
 ];
 
-export function dependency_summary(draft: Draft): string {
+export function dependency_summary(draft: DependencyDraft): string {
   const mirrors = draft.packages.map((kind) => titles[kind]).join(", ") || "no packages";
   if (draft.setup === "") return mirrors;
   return `${mirrors}; setup ${draft.setup.trim() === "auto" ? "by the repository" : "by a script"}`;
 }
 
-export function DependencyFields({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) {
+export function DependencyFields({ draft, change }: DependencyProps) {
   const kind = draft.setup === "" || draft.setup === "auto" ? draft.setup : "script";
   return (
     <>

@@ -1,6 +1,6 @@
 import { expect, test } from "@playwright/test";
 import type { Settings } from "../../api_types";
-import { draft_of, problem_of, settings_of } from "./draft";
+import { draft_of, for_provider, problem_of, settings_of } from "./draft";
 
 const settings = () => settings_of(draft_of(null), undefined) as Settings;
 
@@ -30,6 +30,30 @@ test("settings outside the form are kept", () => {
   const before = { ...settings(), unheard_of: { yes: true } } as unknown as Settings;
   const preset = { name: "fixer", description: "", settings: before };
   expect(settings_of(draft_of(preset), before)).toHaveProperty("unheard_of", { yes: true });
+});
+
+test("another provider gives what it lacks its default", () => {
+  const draft = { ...draft_of(null), harness: "claude-code", image: "tools", memory: "8 GiB", minutes: "5" };
+  const managed = {
+    name: "claude-managed" as const,
+    title: "Claude Managed Agents",
+    text: "",
+    available: true,
+    allowed: true,
+    advice: "",
+    harness: "claude-managed",
+    lacks: [
+      { name: "sandbox.image", reason: "no" },
+      { name: "sandbox.memory_bytes", reason: "no" },
+      { name: "fork", reason: "no" },
+    ],
+  };
+  const changed = { ...draft, ...for_provider(draft, managed) };
+  expect(changed).toMatchObject({ provider: "claude-managed", harness: "claude-managed" });
+  expect(changed).toMatchObject({ image: "host", memory: draft_of(null).memory, minutes: "5" });
+  const local = { ...managed, name: "local" as const, harness: "", lacks: [] };
+  expect(for_provider(changed, local)).toEqual({ provider: "local", harness: "playbook" });
+  expect(for_provider(draft, local)).toEqual({ provider: "local", harness: "claude-code" });
 });
 
 test("errors are shown before the form is sent", () => {

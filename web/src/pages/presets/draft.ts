@@ -1,7 +1,7 @@
 // The form of a preset: conversion from the settings and back. Values are texts: a list has one item per line, a size
 // is "2 GiB", a variable is NAME=value.
 
-import type { ReviewPolicy, Settings } from "../../api_types";
+import type { ProviderView, ReviewPolicy, Settings } from "../../api_types";
 import { limit_text, micro, read_limit } from "../../lib/format/limit";
 import { byte_size } from "../../lib/format/number";
 import { parse_size } from "../../lib/format/size";
@@ -46,6 +46,7 @@ export interface ReviewDraft {
 export interface Draft {
   name: string;
   description: string;
+  provider: Settings["provider"];
   harness: string;
   harness_version: string;
   model: string;
@@ -79,6 +80,8 @@ export interface Draft {
   steps: string;
   turns: string;
   capture: Settings["capture"];
+  agent: string;
+  environment: string;
   review: ReviewDraft;
 }
 
@@ -166,6 +169,7 @@ export function draft_of(preset: { name: string; description: string; settings: 
   return {
     name: preset?.name ?? "",
     description: preset?.description ?? "",
+    provider: settings?.provider ?? "local",
     harness: settings?.harness ?? "playbook",
     harness_version: settings?.harness_version ?? "",
     model: settings?.model ?? "",
@@ -204,8 +208,40 @@ export function draft_of(preset: { name: string; description: string; settings: 
     steps: settings?.budget.steps ? String(settings.budget.steps) : "",
     turns: settings?.budget.turns ? String(settings.budget.turns) : "",
     capture: settings?.capture ?? "full",
+    agent: settings?.managed.agent ?? "",
+    environment: settings?.managed.environment ?? "",
     review: review_draft(settings?.review),
   };
+}
+
+/** Settings of the API by their names in the draft, as far as a provider can lack them. */
+const lacked_keys: Record<string, keyof Draft> = {
+  harness_version: "harness_version",
+  command: "command",
+  "sandbox.image": "image",
+  "sandbox.init_script": "init_script",
+  "sandbox.setup": "setup",
+  "sandbox.setup_hosts": "setup_hosts",
+  "sandbox.packages": "packages",
+  "sandbox.env": "env",
+  "sandbox.secret_env": "secret_env",
+  "sandbox.memory_bytes": "memory",
+  "sandbox.disk_bytes": "disk",
+  "sandbox.cpus": "cpus",
+  "sandbox.pids": "pids",
+  "sandbox.minimum_tier": "tier",
+  "managed.agent": "agent",
+  "managed.environment": "environment",
+};
+
+/** The change of a draft for another provider: what it lacks gets its default. */
+export function for_provider(draft: Draft, provider: ProviderView): Partial<Draft> {
+  const first = draft_of(null);
+  const keys = provider.lacks.map((lack) => lacked_keys[lack.name]).filter((key) => key !== undefined);
+  const lacked: Partial<Draft> = Object.fromEntries(keys.map((key) => [key, first[key]]));
+  const was_own = draft.harness === draft.provider; // an agent of the provider that it had
+  const harness = provider.harness !== "" ? provider.harness : was_own ? first.harness : draft.harness;
+  return { ...lacked, provider: provider.name, harness };
 }
 
 /** An error message before the form is sent; null when there is none. The server checks again. */
@@ -254,6 +290,7 @@ const whole = (text: string): number => Math.round(Number(text));
 export function settings_of(draft: Draft, before: Settings | undefined): unknown {
   return {
     ...before,
+    provider: draft.provider,
     harness: draft.harness,
     harness_version: draft.harness_version,
     model: draft.model.trim(),
@@ -300,6 +337,7 @@ export function settings_of(draft: Draft, before: Settings | undefined): unknown
       turns: draft.turns.trim() === "" ? null : whole(draft.turns),
     },
     capture: draft.capture,
+    managed: { agent: draft.agent.trim(), environment: draft.environment.trim() },
     review: policy_of(draft.review, before?.review),
   };
 }

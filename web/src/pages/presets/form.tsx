@@ -12,15 +12,20 @@ import { toast_done } from "../../parts/toast";
 import { navigate } from "../../router";
 import { preset_page } from "../addresses";
 import { list_skills } from "../skills/data";
+import { ModelField } from "../skills/model_field";
 import { ReachLines } from "../skills/reach";
-import { capture_options } from "./data";
+import { capture_options, lack_of, use_providers } from "./data";
 import { DependencyFields, dependency_summary } from "./dependency_fields";
 import { type Draft, draft_of, lines, output_kinds, problem_of, settings_of } from "./draft";
+import { InstallAgent } from "./install";
+import { ProviderField, unless } from "./provider_field";
 import { ReviewPart, review_summary } from "./review_fields";
 
 interface PartProps {
   draft: Draft;
   change: (part: Partial<Draft>) => void;
+  /** Why the provider does not have a setting; undefined: it has it. */
+  lack: (name: string) => string | undefined;
 }
 
 function Part({ title, text, children }: { title: string; text: string; children: ComponentChildren }) {
@@ -34,9 +39,13 @@ function Part({ title, text, children }: { title: string; text: string; children
   );
 }
 
-function Worker({ draft, change }: PartProps) {
+function Worker({ draft, change, lack }: PartProps) {
   const harnesses = use_load("harnesses", (signal) => api.get<HarnessView[]>("/v1/harnesses", {}, signal)).data ?? [];
   const harness = harnesses.find((entry) => entry.name === draft.harness);
+  const owned = use_providers().map((entry) => entry.harness);
+  const is_own = owned.includes(draft.harness);
+  const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
+  const model_skill = skills.find((skill) => skill.type === "model" && draft.skills.includes(skill.id));
   return (
     <>
       <div class="field-row">
@@ -44,8 +53,11 @@ function Worker({ draft, change }: PartProps) {
           label="Harness"
           value={draft.harness}
           on_change={(value) => change({ harness: value, harness_version: "" })}
-          options={harnesses.map((entry) => ({ value: entry.name, title: entry.title }))}
-          hint={harness && !harness.ready ? harness.advice : undefined}
+          disabled={is_own}
+          options={harnesses
+            .filter((entry) => (is_own ? entry.name === draft.harness : !owned.includes(entry.name)))
+            .map((entry) => ({ value: entry.name, title: entry.title }))}
+          hint={is_own ? lack("command") : undefined}
         />
         {harness && harness.versions.length > 0 && (
           <Choice
@@ -61,14 +73,19 @@ function Worker({ draft, change }: PartProps) {
           />
         )}
         {harness?.protocols.length !== 0 && (
-          <Field
-            label="Model"
-            hint="The provider's name of the model."
+          <ModelField
             value={draft.model}
             on_input={(model) => change({ model })}
+            source={model_skill ? { skill: model_skill.id } : null}
           />
         )}
       </div>
+      {harness && !harness.ready && (
+        <Note kind="warning">
+          <p>{harness.title} is not installed on the server.</p>
+          <InstallAgent harness={harness} />
+        </Note>
+      )}
       {(draft.harness === "command" || draft.harness === "playbook") && (
         <Field
           label={draft.harness === "command" ? "Command" : "Playbook"}
@@ -156,13 +173,28 @@ function Repositories({ draft, change }: PartProps) {
   );
 }
 
-function Sandbox({ draft, change }: PartProps) {
+function Sandbox({ draft, change, lack }: PartProps) {
   return (
     <Part title="Sandbox" text={`${draft.memory}, ${draft.cpus} CPUs, ${draft.minutes} min`}>
       <div class="field-row">
-        <Field label="Memory" value={draft.memory} on_input={(memory) => change({ memory })} />
-        <Field label="Disk" value={draft.disk} on_input={(disk) => change({ disk })} />
-        <Field label="CPUs" value={draft.cpus} on_input={(cpus) => change({ cpus })} />
+        <Field
+          label="Memory"
+          {...unless(lack("sandbox.memory_bytes"))}
+          value={draft.memory}
+          on_input={(memory) => change({ memory })}
+        />
+        <Field
+          label="Disk"
+          {...unless(lack("sandbox.disk_bytes"))}
+          value={draft.disk}
+          on_input={(disk) => change({ disk })}
+        />
+        <Field
+          label="CPUs"
+          {...unless(lack("sandbox.cpus"))}
+          value={draft.cpus}
+          on_input={(cpus) => change({ cpus })}
+        />
       </div>
       <div class="field-row">
         <Field
@@ -186,17 +218,25 @@ function Sandbox({ draft, change }: PartProps) {
           value={draft.tool_seconds}
           on_input={(tool_seconds) => change({ tool_seconds })}
         />
-        <Field label="Processes" type="number" min={1} value={draft.pids} on_input={(pids) => change({ pids })} />
+        <Field
+          label="Processes"
+          {...unless(lack("sandbox.pids"))}
+          type="number"
+          min={1}
+          value={draft.pids}
+          on_input={(pids) => change({ pids })}
+        />
       </div>
       <div class="field-row">
         <Field
           label="Image"
-          hint="host: the programs of this machine, read-only."
+          {...unless(lack("sandbox.image"), "host: the programs of this machine, read-only.")}
           value={draft.image}
           on_input={(image) => change({ image })}
         />
         <Choice
           label="Minimum isolation"
+          {...unless(lack("sandbox.minimum_tier"))}
           value={draft.tier}
           on_change={(tier) => change({ tier })}
           options={[
@@ -207,7 +247,10 @@ function Sandbox({ draft, change }: PartProps) {
       </div>
       <Field
         label="Init script"
-        hint="A shell script that prepares the root file system once. The result is cached for later runs."
+        {...unless(
+          lack("sandbox.init_script"),
+          "A shell script that prepares the root file system once. The result is cached for later runs.",
+        )}
         rows={4}
         value={draft.init_script}
         on_input={(init_script) => change({ init_script })}
@@ -234,14 +277,17 @@ function Sandbox({ draft, change }: PartProps) {
       )}
       <Field
         label="Environment"
-        hint="One NAME=value per line. Not for secrets: use a skill for them."
+        {...unless(lack("sandbox.env"), "One NAME=value per line. Not for secrets: use a skill for them.")}
         rows={3}
         value={draft.env}
         on_input={(env) => change({ env })}
       />
       <Field
         label="Secret variables"
-        hint="One NAME=value per line. Stored encrypted and shown as stars; the worker gets the value. Leave the stars to keep it."
+        {...unless(
+          lack("sandbox.secret_env"),
+          "One NAME=value per line. Stored encrypted and shown as stars; the worker gets the value. Leave the stars to keep it.",
+        )}
         rows={2}
         value={draft.secret_env}
         on_input={(secret_env) => change({ secret_env })}
@@ -256,7 +302,14 @@ const networks = [
   { value: "open", title: "any public host" },
 ];
 
-function Dependencies({ draft, change }: PartProps) {
+function Dependencies({ draft, change, lack }: PartProps) {
+  const reason = lack("sandbox.setup");
+  if (reason !== undefined)
+    return (
+      <Part title="Dependencies" text="not with this provider">
+        <Note>{reason}</Note>
+      </Part>
+    );
   return (
     <Part title="Dependencies" text={dependency_summary(draft)}>
       <DependencyFields draft={draft} change={change} />
@@ -403,7 +456,8 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
     toast_done(`Preset saved as version ${saved.version}`);
     if (!preset) navigate(preset_page(saved.id), { replace: true });
   }
-  const part = { draft, change };
+  const provider = use_providers().find((entry) => entry.name === draft.provider);
+  const part = { draft, change, lack: (name: string) => lack_of(provider, name) };
   return (
     <Form title={preset ? "Save" : "Create preset"} disabled={draft.name.trim() === ""} submit={save}>
       {preset?.warnings.map((warning) => (
@@ -413,6 +467,7 @@ export function PresetForm({ preset }: { preset: Preset | null }) {
       ))}
       <Field label="Name" value={draft.name} on_input={(name) => change({ name })} required />
       <Field label="Description" value={draft.description} on_input={(description) => change({ description })} />
+      <ProviderField {...part} />
       <Worker {...part} />
       <Skills {...part} />
       <Repositories {...part} />

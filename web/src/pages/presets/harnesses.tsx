@@ -3,27 +3,29 @@
 import { api } from "../../api";
 import type { HarnessView } from "../../api_types";
 import { reload, use_load } from "../../load";
-import { space } from "../../login";
+import { can_install, space } from "../../login";
 import { CodeBlock } from "../../parts/copy";
 import { PageHeader, Section } from "../../parts/page";
 import { Data, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { run_page } from "../addresses";
+import { Installation, InstallButton, use_installations } from "./install";
+import { harness_command, use_data_directory } from "./install_command";
 
 function features_of(harness: HarnessView): string {
   const abilities = [
-    harness.live_follow_up ? "accepts follow-ups during a turn" : "accepts follow-ups after a turn",
-    harness.resumes ? "resumes in a new sandbox" : "starts from the beginning in a new sandbox",
+    harness.live_follow_up ? "follow-ups during a turn" : "follow-ups after a turn",
+    harness.resumes ? "resumes in a new sandbox" : "",
   ];
-  return abilities.join(", ");
+  return abilities.filter((text) => text !== "").join(", ");
 }
 
-const columns: Column<HarnessView>[] = [
+const fixed_columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
-    width: "210px",
+    width: "24%",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>
@@ -34,7 +36,7 @@ const columns: Column<HarnessView>[] = [
   {
     id: "ready",
     title: "Status",
-    width: "140px",
+    width: "124px",
     sort: (harness) => Number(harness.ready),
     cell: (harness) =>
       harness.ready ? (
@@ -46,7 +48,8 @@ const columns: Column<HarnessView>[] = [
   {
     id: "newest",
     title: "Newest known",
-    width: "150px",
+    width: "120px",
+    wide: true,
     sort: (harness) => harness.newest?.version ?? "",
     cell: (harness) =>
       harness.newest === null ? (
@@ -64,7 +67,8 @@ const columns: Column<HarnessView>[] = [
   {
     id: "last_run",
     title: "Last run",
-    width: "170px",
+    width: "200px",
+    wide: true,
     cell: (harness) =>
       harness.last_run === null ? (
         <span class="faint">none</span>
@@ -85,59 +89,72 @@ const columns: Column<HarnessView>[] = [
   { id: "abilities", title: "Features", wide: true, cell: features_of },
 ];
 
+/** The agent is an npm package. */
+const is_package = (harness: HarnessView) => harness.version !== null || harness.advice !== null;
+
+const action_column: Column<HarnessView> = {
+  id: "action",
+  title: "",
+  width: "84px",
+  align: "right",
+  cell: (harness) => is_package(harness) && <InstallButton harness={harness} />,
+};
+
+/** What users without the right to install can pass on to an owner, and what a server without a network needs. */
+function Commands({ harnesses }: { harnesses: HarnessView[] }) {
+  const directory = use_data_directory();
+  const absent = harnesses.filter((harness) => !harness.ready && is_package(harness));
+  const lines = [
+    ...absent.map((harness) => harness_command("install", harness.name, directory)),
+    harness_command("upgrade", "--check", directory),
+  ];
+  return (
+    <Section
+      title="On the command line"
+      text="On the server, with its data directory. Without a network, add “--from FOLDER” with a folder of npm tarballs. A new version is installed beside the others: sessions that run keep theirs, and a preset can pin one."
+    >
+      <CodeBlock label="Install commands" text={lines.join("\n")} />
+    </Section>
+  );
+}
+
 export function Harnesses() {
   const load = use_load(`harnesses/${space.value?.id}`, (signal) =>
     api.get<HarnessView[]>("/v1/harnesses", { space: space.value?.id }, signal),
   );
+  const installations = use_installations();
+  const columns = can_install("user_manage") ? [...fixed_columns, action_column] : fixed_columns;
   return (
     <div class="page">
       <PageHeader
         title="Harnesses"
-        text="The agents that can run in a sandbox of this server. The operator of the server installs them once."
+        text="The agents that can run in a sandbox of this server. An owner of the installation installs them once, from npm; code of the packages runs only in sandboxes."
       />
       <Data load={load} retry={() => void reload("harnesses")}>
-        {(harnesses) => {
-          const old = harnesses.filter(
-            (one) => one.newest !== null && one.version && one.newest.version !== one.version,
-          );
-          const absent = harnesses.filter((harness) => !harness.ready && harness.advice);
-          return (
-            <>
-              <Table
-                label="Harnesses"
-                rows={harnesses}
-                columns={columns}
-                row_id={(harness) => harness.name}
-                row_title={(harness) => harness.title}
-                fit
-              />
-              <Section
-                title="Upgrade"
-                text="Run this on the server with its data directory; --check only lists newer versions. Sessions that run keep their version, and a preset can pin one."
-              >
-                <CodeBlock
-                  label="Upgrade commands"
-                  text={
-                    old.length > 0
-                      ? old.map((harness) => `hone harness upgrade ${harness.name} --data-dir DIR`).join("\n")
-                      : "hone harness upgrade --check --data-dir DIR"
-                  }
-                />
-              </Section>
-              {absent.length > 0 && (
-                <Section
-                  title="Install more harnesses"
-                  text="Run these commands on the server with its data directory. They install from npm, or offline from tarballs with --from."
-                >
-                  <CodeBlock
-                    label="Install commands"
-                    text={absent.map((harness) => `hone harness install ${harness.name} --data-dir DIR`).join("\n")}
+        {(harnesses) => (
+          <>
+            <Table
+              label="Harnesses"
+              rows={harnesses}
+              columns={columns}
+              row_id={(harness) => harness.name}
+              row_title={(harness) => harness.title}
+              fit
+            />
+            {installations.length > 0 && (
+              <Section title="Installations">
+                {installations.map((one) => (
+                  <Installation
+                    key={one.harness}
+                    installation={one}
+                    title={harnesses.find((harness) => harness.name === one.harness)?.title ?? one.harness}
                   />
-                </Section>
-              )}
-            </>
-          );
-        }}
+                ))}
+              </Section>
+            )}
+            <Commands harnesses={harnesses} />
+          </>
+        )}
       </Data>
     </div>
   );

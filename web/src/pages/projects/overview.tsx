@@ -1,12 +1,13 @@
 // The state of a project: volume, errors, latency, tokens and cost over time, and the spans that fail or cost most.
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { api } from "../../api";
 import type { Project, SpanSeries } from "../../api_types";
 import { quoted } from "../../lib/filter/span_filter";
 import { exact_count, money, short_count, span_duration } from "../../lib/format/number";
 import { range_bounds } from "../../lib/format/range";
+import { read_chart } from "../../lib/view/explore";
 import { bucket_for, outcome_lines, to_chart } from "../../lib/view/series";
 import { reload, use_load } from "../../load";
 import { Chart, choose_range, type Line } from "../../parts/chart";
@@ -14,7 +15,7 @@ import { current_range } from "../../parts/frame/time_range";
 import { Data, Empty } from "../../parts/state";
 import { query } from "../../router";
 import { traces_page } from "../addresses";
-import { AskButton } from "../runs/ask";
+import { ChartActions, lines_table } from "../explore/chart";
 import { SpanBacklog } from "../traces/span_backlog";
 import { project_route } from "./data";
 import { Diagnosis } from "./diagnosis";
@@ -101,7 +102,7 @@ function Figures({ total, project }: { total: Totals; project: string }) {
       <Figure title="Spans" value={short_count(spans)} exact={exact_count(spans)} />
       <Figure
         title="Failed spans"
-        value={errors === 0 ? "none" : `${short_count(errors)} (${share < 1 ? "<1" : Math.round(share)} %)`}
+        value={errors === 0 ? "0" : `${short_count(errors)} (${share < 1 ? "<1" : Math.round(share)} %)`}
         exact={exact_count(errors)}
         href={errors > 0 ? failing : undefined}
       />
@@ -173,8 +174,7 @@ function Rank({ title, label, rows, columns, address, none }: RankProps) {
   );
 }
 
-function Charts({ data, project }: { data: OverviewData; project: string }) {
-  const range = query.value.get("range") ?? default_range;
+function Charts({ data, project }: { data: OverviewData; project: Project }) {
   const chart = useMemo(() => to_chart(data.series, data.from, data.to), [data]);
   const charts = useMemo(() => {
     const line = (title: string, metric: string, colour: string, bars = false): Line => ({
@@ -186,34 +186,49 @@ function Charts({ data, project }: { data: OverviewData; project: string }) {
     return [
       {
         title: "Spans",
+        explore: "draw=bars&by=status",
         text: short_count,
         lines: outcome_lines(chart),
       },
       {
         title: "Latency",
+        explore: "metric=latency_p95",
         text: span_duration,
         lines: [line("p95", "latency_p95", "--waiting"), line("p50", "latency_p50", "--running")],
       },
-      { title: "Tokens", text: short_count, lines: [line("tokens", "tokens", "--bar", true)] },
-      { title: "Cost", text: usd, lines: [line("cost", "cost", "--accent", true)] },
+      {
+        title: "Tokens",
+        explore: "metric=tokens&by=model&draw=bars",
+        text: short_count,
+        lines: [line("tokens", "tokens", "--bar", true)],
+      },
+      {
+        title: "Cost",
+        explore: "metric=cost&by=model&draw=bars",
+        text: usd,
+        lines: [line("cost", "cost", "--accent", true)],
+      },
     ];
   }, [chart]);
+  const box = useRef<HTMLDivElement>(null);
+  const figure = (title: string) =>
+    [...(box.current?.querySelectorAll("figure") ?? [])].find((one) => one.ariaLabel === title) ?? null;
   return (
-    <div class="charts">
-      {charts.map((one) => (
+    <div class="charts" ref={box}>
+      {charts.map(({ explore, ...one }) => (
         <Chart
           key={one.title}
           {...one}
           times={chart.times}
           on_range={choose_range}
           actions={
-            <AskButton
+            <ChartActions
               project={project}
-              about_name={one.title}
-              about={[
-                { kind: "chart", value: `${one.title} over time (${one.lines.map((line) => line.title).join(", ")})` },
-                { kind: "range", value: range },
-              ]}
+              chart={read_chart(new URLSearchParams(explore))}
+              title={one.title}
+              about={`${one.title} over time (${one.lines.map((line) => line.title).join(", ")})`}
+              figure={() => figure(one.title)}
+              table={() => lines_table(chart.times, one.lines)}
             />
           }
         />
@@ -245,7 +260,7 @@ export function Overview({ project, children }: { project: Project; children?: C
           ) : (
             <>
               <Figures total={data.total} project={name} />
-              <Charts data={data} project={name} />
+              <Charts data={data} project={project} />
               <div class="ranks">
                 <Rank
                   title="Most errors"

@@ -2,7 +2,7 @@
 
 import type { Project } from "../../api_types";
 import { use_keys } from "../../keyboard";
-import { money, short_count } from "../../lib/format/number";
+import { short_count } from "../../lib/format/number";
 import { shell_quote } from "../../lib/format/text";
 import { reload } from "../../load";
 import { can } from "../../login";
@@ -18,6 +18,7 @@ import { navigate, query, set_query } from "../../router";
 import { project_page } from "../addresses";
 import { use_projects } from "./data";
 import { CreateProject } from "./form";
+import { Health, Measured } from "./measured";
 import { type ProjectNumbers, use_project_numbers } from "./numbers";
 
 interface Row extends Project {
@@ -26,20 +27,32 @@ interface Row extends Project {
 
 /** A number of the time range: empty until it is known, faint when there is none. */
 function number_column(id: string, title: string, value: (numbers: ProjectNumbers) => number | null): Column<Row> {
-  const shown = (number: number) => (id === "cost" ? money(number * 1e6) : short_count(number));
   return {
     id,
     title,
     width: "92px",
     align: "right",
-    // A phone has room for the name, the traffic and the last trace.
-    wide: id !== "traces",
+    wide: true,
     sort: (row) => (row.numbers ? (value(row.numbers) ?? -1) : -1),
     cell: (row) => {
       const number = row.numbers ? value(row.numbers) : null;
       if (number === null) return "";
-      return number === 0 ? <span class="faint">0</span> : <span title={String(number)}>{shown(number)}</span>;
+      return number === 0 ? <span class="faint">0</span> : <span title={String(number)}>{short_count(number)}</span>;
     },
+  };
+}
+
+/** A number of the time range with its change since the period before. */
+function measured_column(id: "traces" | "errors" | "p95" | "cost", title: string, width: string): Column<Row> {
+  return {
+    id,
+    title,
+    width,
+    align: "right",
+    // A phone has room for the name, the traffic and the last trace.
+    wide: id !== "traces",
+    sort: (row) => row.numbers?.[id] ?? -1,
+    cell: ({ numbers }) => numbers && <Measured what={id} now={numbers[id]} before={numbers.before?.[id] ?? null} />,
   };
 }
 
@@ -47,7 +60,7 @@ const columns: Column<Row>[] = [
   {
     id: "name",
     title: "Name",
-    width: "32%",
+    width: "20%",
     sort: (project) => project.name,
     cell: (project) => (
       <a class="cell-link" href={project_page(project.name)}>
@@ -60,14 +73,23 @@ const columns: Column<Row>[] = [
       </a>
     ),
   },
-  number_column("traces", "Traces", (numbers) => numbers.traces),
-  number_column("errors", "Failed spans", (numbers) => numbers.errors),
-  number_column("cost", "Cost", (numbers) => numbers.cost),
+  {
+    id: "health",
+    title: "Health",
+    width: "100px",
+    wide: true,
+    sort: (row) => -(row.numbers?.triggered ?? -1),
+    cell: ({ numbers }) => numbers && <Health numbers={numbers} />,
+  },
+  measured_column("traces", "Traces", "100px"),
+  measured_column("errors", "Failed spans", "108px"),
+  measured_column("p95", "p95", "108px"),
+  measured_column("cost", "Cost", "112px"),
   number_column("issues", "Open issues", (numbers) => numbers.issues),
   {
     id: "last_trace",
     title: "Last trace",
-    width: "110px",
+    width: "96px",
     align: "right",
     sort: (row) => row.numbers?.last_trace ?? "",
     cell: ({ numbers }) =>
@@ -77,6 +99,7 @@ const columns: Column<Row>[] = [
     id: "description",
     title: "Description",
     wide: true,
+    extra: true,
     cell: (project) => <span class="soft">{project.description}</span>,
   },
   {
@@ -123,7 +146,7 @@ export function Projects() {
     <div class="page list-page">
       <PageHeader
         title="Projects"
-        text="One project is one observed application. Traces, failed spans and cost are those of the time range."
+        text="One project is one observed application. Numbers are those of the time range, with the change since the period before."
       >
         {can("project_create") && (
           <button type="button" class="primary" onClick={open_dialog}>

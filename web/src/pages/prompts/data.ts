@@ -46,6 +46,8 @@ export interface PlaygroundReply {
   model: string;
   input_tokens: number;
   output_tokens: number;
+  /** Beside these: not reported by the provider. */
+  estimated_tokens: number;
   /** null: the model has no price. */
   cost_micro_usd: number | null;
   duration_ms: number;

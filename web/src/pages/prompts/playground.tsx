@@ -190,10 +190,12 @@ function More({ draft, on_change }: { draft: Draft; on_change: (part: Partial<Dr
 }
 
 function Numbers({ reply }: { reply: PlaygroundReply }) {
-  const tokens = reply.input_tokens + reply.output_tokens;
+  const tokens = reply.input_tokens + reply.output_tokens + reply.estimated_tokens;
+  const estimated = reply.estimated_tokens > 0 ? `, ${exact_count(reply.estimated_tokens)} not reported` : "";
+  const counts = `${exact_count(reply.input_tokens)} in, ${exact_count(reply.output_tokens)} out${estimated}`;
   const parts: ComponentChildren[] = [
-    <span key="tokens" title={`${exact_count(reply.input_tokens)} in, ${exact_count(reply.output_tokens)} out`}>
-      {short_count(tokens)} tokens
+    <span key="tokens" title={counts}>
+      {short_count(tokens)} tokens{estimated && " (estimated)"}
     </span>,
     reply.cost_micro_usd === null ? "no price" : money(reply.cost_micro_usd),
     <span key="time" title={reply.first_text_ms === null ? "" : `first text after ${duration(reply.first_text_ms)}`}>
@@ -525,7 +527,7 @@ function Bench({ first, name }: { first: Draft; name: string }) {
         </button>
         {can("experiment_write") && (
           <button type="button" onClick={() => set_on_dataset(true)}>
-            <Icon name="database" /> Run on a dataset…
+            <Icon name="dataset" /> Run on a dataset…
           </button>
         )}
       </PageHeader>

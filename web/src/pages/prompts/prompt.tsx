@@ -269,9 +269,9 @@ function Body({ prompt, versions, more }: BodyProps) {
             </select>
           </label>
         </div>
-        <Tags version={shown} />
-        {can("run_start") && (
-          <p>
+        <div class="prompt-tools">
+          <Tags version={shown} />
+          {can("run_start") && (
             <a
               class="button"
               href={playground_page({
@@ -282,8 +282,8 @@ function Body({ prompt, versions, more }: BodyProps) {
             >
               <Icon name="play" /> Open in playground
             </a>
-          </p>
-        )}
+          )}
+        </div>
         {other ? (
           <TextDiff
             label={`From version ${other.number} to ${shown.number}`}

@@ -53,7 +53,7 @@ export function Prompts() {
             <Empty
               icon="chat"
               title="No prompts yet"
-              text="Create one with createPrompt of Phoenix' JavaScript client, client.prompts.create in Python, or POST /v1/prompts."
+              text="Try one in the playground and save it there. Programs create them with createPrompt of Phoenix' JavaScript client, client.prompts.create in Python, or POST /v1/prompts."
             />
           ) : (
             <Table

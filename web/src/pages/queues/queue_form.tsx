@@ -68,6 +68,7 @@ function Fields({ queue, projects, configs, on_close }: FormProps & { projects: 
   const [shows, set_shows] = useState(queue?.shows_verdicts ?? false);
   const [fills, set_fills] = useState(queue?.fill_enabled ?? false);
   const [filter, set_filter] = useState(queue?.fill_filter ?? "");
+  const [rule, set_rule] = useState<string>(queue?.fill_rule ?? "matching");
   const [percent, set_percent] = useState(String((queue?.fill_ppm ?? 1_000_000) / 10_000));
   async function save(): Promise<void> {
     const names = [...chosen];
@@ -88,6 +89,7 @@ function Fields({ queue, projects, configs, on_close }: FormProps & { projects: 
       shows_verdicts: shows,
       fill_enabled: fills,
       fill_filter: filter.trim(),
+      fill_rule: rule,
       fill_ppm: Math.max(1, Math.round(Number(percent) * 10_000)),
       ...(can("dataset_write") ? { dataset: dataset.trim() } : {}),
     };
@@ -177,6 +179,17 @@ function Fields({ queue, projects, configs, on_close }: FormProps & { projects: 
           placeholder="status = error"
           value={filter}
           on_input={set_filter}
+        />
+        <Choice
+          label="Of these"
+          value={rule}
+          on_change={set_rule}
+          options={[
+            { value: "matching", title: "all" },
+            { value: "undecided", title: "an evaluator could not decide" },
+            { value: "split", title: "votes of an evaluator differ" },
+            { value: "disputed", title: "labels of people differ" },
+          ]}
         />
         <Field label="Share, %" type="number" min={0} value={percent} on_input={set_percent} />
       </div>

@@ -31,6 +31,7 @@ const columns: Column<Queue>[] = [
     id: "progress",
     title: "Progress",
     width: "22%",
+    wide: true,
     sort: done_share,
     cell: (queue) => (
       <span class="queue-progress">
@@ -52,7 +53,6 @@ const columns: Column<Queue>[] = [
     title: "Done",
     width: "80px",
     align: "right",
-    wide: true,
     sort: (queue) => queue.done,
     cell: (q) => q.done,
   },
@@ -61,7 +61,6 @@ const columns: Column<Queue>[] = [
     title: "Reviewers",
     width: "96px",
     align: "right",
-    wide: true,
     cell: (queue) => queue.reviewers_per_item,
   },
   {
@@ -81,6 +80,7 @@ const columns: Column<Queue>[] = [
   {
     id: "updated_at",
     title: "Changed",
+    wide: true,
     width: "104px",
     align: "right",
     sort: (queue) => queue.updated_at,

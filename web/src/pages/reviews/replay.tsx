@@ -11,7 +11,7 @@ import type {
   ReviewView,
   StartReplay,
 } from "../../api_types";
-import { plural } from "../../lib/format/number";
+import { money, plural } from "../../lib/format/number";
 import { can } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
@@ -67,7 +67,6 @@ export function ReplayMark({ replay }: { replay: BranchReplay | null }) {
   );
 }
 
-const money = (micro: number) => `$${(micro / 1e6).toFixed(2)}`;
 const p_text = (p: number) => (p < 0.001 ? "p < 0.001" : `p = ${Number(p.toPrecision(2))}`);
 
 /** The sentence that the pull request has, too. */

@@ -34,6 +34,7 @@ import { DecideButtons } from "./decide";
 import { Conversation, Overview, PullRequestNote } from "./overview";
 import { ReplayMark, replay_moves } from "./replay";
 import { Drafts, NewThread } from "./threads";
+import { WorkerReply } from "./worker_reply";
 
 const refresh = 3000;
 
@@ -203,6 +204,7 @@ function ReviewBody({ review }: { review: ReviewView }) {
         <DecideButtons key={artifact.review} review={review} on_done={() => undefined} />
       </PageHeader>
       <Summary review={review} />
+      <WorkerReply review={review} />
       {branch ? (
         <BranchBody review={review} threads={threads} drafts={drafts} />
       ) : (

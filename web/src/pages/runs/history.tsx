@@ -16,7 +16,7 @@ import { Table } from "../../parts/table";
 import { navigate, query, set_query } from "../../router";
 import { run_page, swarm_page } from "../addresses";
 import { use_automations } from "../automations/data";
-import { use_presets } from "../presets/data";
+import { use_presets, use_providers } from "../presets/data";
 import { use_projects } from "../projects/data";
 import { run_list_columns } from "./swarm";
 
@@ -43,6 +43,7 @@ function filter(): Record<string, string | undefined> {
     project: of("project"),
     preset: of("preset"),
     automation: of("automation"),
+    provider: of("provider"),
     harness: of("harness"),
     person: of("person"),
     state: of("state"),
@@ -88,6 +89,11 @@ function Filters({ people, harnesses }: { people: string[]; harnesses: string[] 
       <Choose name="project" label="All projects" options={named(use_projects().data)} />
       <Choose name="preset" label="All presets" options={named(use_presets().data)} />
       <Choose name="automation" label="All automations" options={named(use_automations().data)} />
+      <Choose
+        name="provider"
+        label="All providers"
+        options={use_providers().map((entry) => [entry.name, entry.title])}
+      />
       <Choose name="harness" label="All harnesses" options={with_chosen("harness", harnesses)} />
       <Choose name="person" label="All people" options={with_chosen("person", people)} />
       <Choose name="cost_from" label="Any cost" options={costs} />

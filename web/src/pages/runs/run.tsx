@@ -3,16 +3,15 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Artifact, Manifest, Run, RunEvent } from "../../api_types";
-import { duration, exact_count, money, short_count } from "../../lib/format/number";
+import type { Artifact, Run } from "../../api_types";
+import { exact_count, money, short_count } from "../../lib/format/number";
 import { titled } from "../../lib/format/subject";
 import { short_id } from "../../lib/format/text";
-import { working_time } from "../../lib/view/working_time";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
 import { Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
-import { Field, Form } from "../../parts/form";
+import { Choice, Field, Form } from "../../parts/form";
 import { JsonValue } from "../../parts/json_view";
 import { PageHeader } from "../../parts/page";
 import { Facts } from "../../parts/slide_over";
@@ -22,13 +21,26 @@ import { Time } from "../../parts/time";
 import { toast_done, toast_failed } from "../../parts/toast";
 import { navigate } from "../../router";
 import { automation_page, preset_page, run_page, run_trace_page } from "../addresses";
+import { lack_of, use_providers } from "../presets/data";
 import { project_name, use_projects } from "../projects/data";
 import { ArtifactList } from "./artifacts";
 import { AskButton } from "./ask";
-import { has_failed_turn, is_over, list_artifacts, run_route, run_time, run_tokens, run_tone, run_word } from "./data";
+import {
+  has_failed_turn,
+  is_over,
+  list_artifacts,
+  run_route,
+  run_time,
+  run_tokens,
+  run_tone,
+  run_word,
+  use_manifest,
+} from "./data";
 import { EgressList } from "./egress";
 import { EventList } from "./events";
 import { WorkspaceFiles } from "./files";
+import { FollowUpBox } from "./follow_up_box";
+import { time_limits, used_of_budget } from "./limits";
 import { RecordMenu } from "./records";
 import { TranscriptView, use_transcript } from "./transcript";
 
@@ -46,41 +58,45 @@ function use_clock(ticks: boolean): number {
   return now;
 }
 
-interface FactsProps {
-  run: Run;
-  /** With them the duration leaves out the time between two turns. */
-  events?: RunEvent[];
-}
-
-export function RunFacts({ run, events = [] }: FactsProps) {
+export function RunFacts({ run }: { run: Run }) {
   const now = use_clock(!is_over(run.state));
-  const worked = working_time(events, now);
   const projects = use_projects().data;
+  const providers = use_providers();
   const project = project_name(projects, run.project_id);
   const tokens = run_tokens(run);
+  const settings = use_manifest(run.id).data?.settings;
+  const used = used_of_budget(
+    {
+      tokens: short_count(tokens),
+      cost: cost_text(run),
+      turns: exact_count(run.turns),
+      steps: exact_count(run.steps),
+    },
+    settings,
+  );
   return (
     <Facts
       rows={[
         ["State", <State key="state" tone={run_tone(run)} text={run_word(run)} />],
         [
           "Duration",
-          worked === null ? (
-            run_time(run, now)
-          ) : (
-            <span key="duration" title="Without the time it waited for follow-ups">
-              {duration(worked)}
-            </span>
-          ),
+          <span key="duration" title="Without the time it waited for a place or a follow-up">
+            {run_time(run, now)}
+          </span>,
         ],
         [
           "Tokens",
           <span key="tokens" title={exact_count(tokens)}>
-            {short_count(tokens)}
+            {used.tokens}
           </span>,
         ],
-        ["Cost", cost_text(run)],
-        ["Turns", exact_count(run.turns)],
-        ["Tool calls", exact_count(run.steps)],
+        ["Cost", used.cost],
+        ["Turns", used.turns],
+        ["Tool calls", used.steps],
+        ...(settings && !is_over(run.state)
+          ? ([["Time limits", time_limits(settings)]] as [string, ComponentChildren][])
+          : []),
+        ["Provider", providers.find((entry) => entry.name === run.provider)?.title ?? run.provider],
         ["Harness", run.model === "" ? run.harness : `${run.harness}, ${run.model}`],
         [
           "Preset",
@@ -127,8 +143,14 @@ export function RunFacts({ run, events = [] }: FactsProps) {
   );
 }
 
+/** A fork from the end has the workspace and the conversation; after an earlier turn, the turns as text. */
 function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
+  const can_copy = can_fork_from_end(run);
   const [prompt, set_prompt] = useState("");
+  const [turn, set_turn] = useState(can_copy ? "" : String(last_ended_turn(run)));
+  const turns = Array.from({ length: last_ended_turn(run) }, (_, i) => last_ended_turn(run) - i).filter(
+    (each) => !can_copy || each < run.turns,
+  );
   return (
     <Dialog title={`Fork ${run.title}`} on_close={on_close}>
       <Form
@@ -137,15 +159,30 @@ function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
         disabled={prompt.trim() === ""}
         on_cancel={on_close}
         submit={async () => {
-          const forked = await api.post<Run>(`${run_route(run.id)}/fork`, { prompt: prompt.trim() });
+          const body = { prompt: prompt.trim(), ...(turn === "" ? {} : { turn: Number(turn) }) };
+          const forked = await api.post<Run>(`${run_route(run.id)}/fork`, body);
           await reload("runs/");
           on_close();
           navigate(run_page(forked.id));
         }}
       >
+        <Choice
+          label="Begin"
+          hint={
+            turn === ""
+              ? "With a copy of this workspace; the worker remembers the conversation if its harness can resume one."
+              : "In a new workspace with the same commits and uploaded files, without what the worker wrote. The worker gets the turns until there as text, long ones cut."
+          }
+          value={turn}
+          options={[
+            ...(can_copy ? [{ value: "", title: "at the end" }] : []),
+            ...turns.map((each) => ({ value: String(each), title: `after turn ${each}` })),
+          ]}
+          on_change={set_turn}
+        />
         <Field
           label="First prompt"
-          hint="Starts a new session on a copy of this workspace. This session is unchanged."
+          hint="Starts a new session. This session is unchanged."
           rows={4}
           value={prompt}
           on_input={set_prompt}
@@ -156,9 +193,26 @@ function ForkDialog({ run, on_close }: { run: Run; on_close: () => void }) {
   );
 }
 
+const use_run_provider = (run: Run) => use_providers().find((entry) => entry.name === run.provider);
+
+/** A tab that the provider of the run lacks, with the reason. */
+function Lacking({ reason, children }: { reason: string | undefined; children: ComponentChildren }) {
+  return reason === undefined ? children : <Note>{reason}</Note>;
+}
+
+function can_fork_from_end(run: Run): boolean {
+  return is_over(run.state) && run.takes_follow_ups;
+}
+
+/** The newest turn that a fork can begin after; 0: none. */
+function last_ended_turn(run: Run): number {
+  return run.state === "running" || run.state === "preparing" ? run.turns - 1 : run.turns;
+}
+
 /** The actions that are possible in the current state of the run. */
 export function RunActions({ run }: { run: Run }) {
   const [forking, set_forking] = useState(false);
+  const no_fork = lack_of(use_run_provider(run), "fork");
   if (!can("run_start")) return null;
   const act = (what: string, done: string, failed: string) => async () => {
     try {
@@ -177,21 +231,19 @@ export function RunActions({ run }: { run: Run }) {
           Interrupt
         </button>
       )}
+      {run.origin === "session" && (can_fork_from_end(run) || last_ended_turn(run) > 0) && (
+        <button type="button" disabled={no_fork !== undefined} title={no_fork} onClick={() => set_forking(true)}>
+          Fork…
+        </button>
+      )}
       {is_over(run.state) ? (
-        <>
-          {run.takes_follow_ups && run.origin === "session" && (
-            <button type="button" onClick={() => set_forking(true)}>
-              Fork…
-            </button>
-          )}
-          <button
-            type="button"
-            title="Pinned: the same commits, versions and data"
-            onClick={() => void act("rerun", "New run started", "Could not start a run")()}
-          >
-            Run again
-          </button>
-        </>
+        <button
+          type="button"
+          title="Pinned: the same commits, versions and data"
+          onClick={() => void act("rerun", "New run started", "Could not start a run")()}
+        >
+          Run again
+        </button>
       ) : (
         <button
           type="button"
@@ -214,35 +266,8 @@ function AskAboutRun({ run }: { run: Run }) {
   return <AskButton project={project} about={[{ kind: "run", value: titled(run.id, run.title) }]} />;
 }
 
-function FollowUp({ run }: { run: Run }) {
-  const [text, set_text] = useState("");
-  if (!can("run_start") || !run.takes_follow_ups) return null;
-  return (
-    <div class="follow-up">
-      <Form
-        title="Send"
-        busy_title="Sending…"
-        disabled={text.trim() === ""}
-        submit={async () => {
-          await api.post(`${run_route(run.id)}/messages`, { text: text.trim() });
-          set_text("");
-          await reload(`run/${run.id}`);
-        }}
-      >
-        <Field
-          label="Follow-up"
-          hint={`${is_over(run.state) ? "Resumes the session in a new sandbox with the same workspace. " : ""}Ctrl+Enter sends.`}
-          rows={2}
-          value={text}
-          on_input={set_text}
-        />
-      </Form>
-    </div>
-  );
-}
-
 function ManifestView({ run }: { run: string }) {
-  const load = use_load(`run_manifest/${run}`, (signal) => api.get<Manifest>(`${run_route(run)}/manifest`, {}, signal));
+  const load = use_manifest(run);
   return (
     <Data load={load} retry={() => void reload("run_manifest/")}>
       {(manifest) => <JsonValue value={manifest} open={3} />}
@@ -254,6 +279,7 @@ const usage_period = 3000; // as often as the server counts what a run costs, ab
 
 function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const is_live = run.state === "running" || run.state === "preparing";
+  const provider = use_run_provider(run);
   useEffect(() => {
     if (!is_live) return;
     const timer = setInterval(() => void reload(`run/${run.id}`), usage_period);
@@ -275,7 +301,7 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
   const tab = current_tab(tabs);
   return (
     <>
-      <RunFacts run={run} events={transcript.events} />
+      <RunFacts run={run} />
       {run.reason !== "" && (
         <Note kind={is_over(run.state) && run.state !== "succeeded" ? "failed" : "plain"}>{run.reason}</Note>
       )}
@@ -287,13 +313,21 @@ function Body({ run, artifacts }: { run: Run; artifacts: Artifact[] }) {
       )}
       {tab === "transcript" && (
         <>
-          <TranscriptView run={run.id} events={transcript.events} artifacts={artifacts} />
-          <FollowUp run={run} />
+          <TranscriptView run={run.id} events={transcript.events} artifacts={artifacts} is_live={is_live} />
+          <FollowUpBox run={run} artifacts={artifacts} events={transcript.events} provider={provider} />
         </>
       )}
       {tab === "artifacts" && <ArtifactList artifacts={artifacts} />}
-      {tab === "files" && <WorkspaceFiles run={run} />}
-      {tab === "network" && <EgressList run={run} />}
+      {tab === "files" && (
+        <Lacking reason={lack_of(provider, "workspace")}>
+          <WorkspaceFiles run={run} />
+        </Lacking>
+      )}
+      {tab === "network" && (
+        <Lacking reason={lack_of(provider, "network")}>
+          <EgressList run={run} />
+        </Lacking>
+      )}
       {tab === "manifest" && <ManifestView run={run.id} />}
       {tab === "events" && <EventList events={transcript.events} began={run.created_at} />}
     </>

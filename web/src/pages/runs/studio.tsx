@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { HarnessView, Preset, Project, Run, Skill, Upload } from "../../api_types";
+import type { HarnessView, Preset, Project, ProviderView, Run, Skill, Upload } from "../../api_types";
 import { with_subjects } from "../../lib/format/subject";
 import { command_words } from "../../lib/format/words";
 import { reload, use_load } from "../../load";
@@ -13,8 +13,11 @@ import { Data, Empty, Note } from "../../parts/state";
 import { navigate, query } from "../../router";
 import { read_stored, write_stored } from "../../stored";
 import { run_page } from "../addresses";
+import { lack_of, list_providers, provider_title } from "../presets/data";
+import { InstallAgent } from "../presets/install";
 import { use_projects } from "../projects/data";
 import { list_skills } from "../skills/data";
+import { ModelField } from "../skills/model_field";
 import { chosen_subjects, Subjects } from "./ask";
 import { FileDrop } from "./file_drop";
 import { first_own_settings, OwnSettingFields, own_settings } from "./own_settings";
@@ -35,7 +38,13 @@ interface WorkerProps {
 /** The settings of a worker without a preset. */
 function WorkerFields({ harness, skills, model, skill, command, set_model, set_skill, set_command }: WorkerProps) {
   if (!harness) return null;
-  if (!harness.ready) return <Note kind="warning">{harness.advice ?? "This harness is not ready."}</Note>;
+  if (!harness.ready)
+    return (
+      <Note kind="warning">
+        <p>{harness.title} is not installed on the server.</p>
+        <InstallAgent harness={harness} />
+      </Note>
+    );
   if (harness.name === "command")
     return (
       <Field
@@ -59,7 +68,7 @@ function WorkerFields({ harness, skills, model, skill, command, set_model, set_s
         ]}
         hint={`Protocol: ${harness.protocols.join(" or ")}.`}
       />
-      <Field label="Model" hint="The provider's name of the model." value={model} on_input={set_model} />
+      <ModelField value={model} on_input={set_model} source={skill === "" ? null : { skill }} />
     </div>
   );
 }
@@ -95,6 +104,7 @@ interface ComposerProps {
   harnesses: HarnessView[];
   /** Model skills of the space. */
   models: Skill[];
+  providers: ProviderView[];
   prompt: string;
   set_prompt: (prompt: string) => void;
   /** The chosen worker reads no prompt. */
@@ -118,12 +128,16 @@ function model_for(harnesses: HarnessView[], models: Skill[], name: string): Ski
   });
 }
 
-/** The wanted preset, else one with an agent, else an agent that is installed and has a model, else the fixed analysis. */
-function default_worker(presets: Preset[], harnesses: HarnessView[], models: Skill[], wanted: string | null): string {
+/** The wanted preset, else one with an agent, else an agent that is installed and has a model, else the fixed analysis. An
+ * agent at a model's provider needs an owner's consent: it is only used when it is chosen. */
+function default_worker({ presets, harnesses, models, providers }: ComposerProps, wanted: string | null): string {
   const preset =
     presets.find((entry) => entry.id === wanted) ?? presets.find((entry) => entry.settings.harness !== "playbook");
   if (preset) return `preset:${preset.id}`;
-  const agent = harnesses.find((entry) => entry.ready && model_for(harnesses, models, entry.name));
+  const is_elsewhere = (name: string) => providers.some((entry) => entry.harness === name);
+  const agent = harnesses.find(
+    (entry) => entry.ready && !is_elsewhere(entry.name) && model_for(harnesses, models, entry.name),
+  );
   if (agent) return `harness:${agent.name}`;
   return presets[0] ? `preset:${presets[0].id}` : "harness:playbook";
 }
@@ -141,10 +155,10 @@ function remembered_worker(presets: Preset[], harnesses: HarnessView[]): string 
   return used === undefined || (used === "playbook" && chosen_subjects().length > 0) ? null : stored;
 }
 
-function first_worker({ presets, harnesses, models }: ComposerProps): string {
+function first_worker(props: ComposerProps): string {
   const wanted = query.value.get("preset");
-  const remembered = wanted === null ? remembered_worker(presets, harnesses) : null;
-  return remembered ?? default_worker(presets, harnesses, models, wanted);
+  const remembered = wanted === null ? remembered_worker(props.presets, props.harnesses) : null;
+  return remembered ?? default_worker(props, wanted);
 }
 
 /** The project in the address, else the one of the last session. */
@@ -154,7 +168,7 @@ function first_project(projects: Project[]): string {
 }
 
 function Composer(props: ComposerProps) {
-  const { projects, presets, harnesses, models, prompt, set_prompt, set_fixed } = props;
+  const { projects, presets, harnesses, models, providers, prompt, set_prompt, set_fixed } = props;
   const [worker, set_worker] = useState(() => first_worker(props));
   const [project, set_project] = useState(() => first_project(projects));
   const [model, set_model] = useState("");
@@ -163,14 +177,23 @@ function Composer(props: ComposerProps) {
   const [extra, set_extra] = useState<string[]>([]);
   const [files, set_files] = useState<Upload[]>([]);
   const [own, change_own] = use_draft(first_own_settings);
+  const [provider, set_provider] = useState("");
   const skills = use_load(can("skill_read") ? `skills/${space.value?.id}` : null, list_skills).data ?? [];
   const [kind, name = ""] = worker.split(":", 2);
   const harness = kind === "harness" ? harnesses.find((entry) => entry.name === name) : undefined;
+  // A harness of a provider has no other one; a preset has its own unless another is chosen.
+  const owner = providers.find((entry) => entry.harness !== "" && entry.harness === name);
+  const used = owner?.name ?? (provider || presets.find((entry) => entry.id === name)?.settings.provider || "local");
+  const no_uploads = lack_of(
+    providers.find((entry) => entry.name === used),
+    "uploads",
+  );
   const subjects = chosen_subjects();
   const preset = kind === "preset" ? presets.find((entry) => entry.id === name) : undefined;
   const fixed = (preset?.settings.harness ?? name) === "playbook";
   useEffect(() => set_fixed(fixed), [fixed]);
   const ready = (fixed || prompt.trim() !== "") && project !== "" && harness?.ready !== false;
+  const choices = providers.filter((entry) => entry.available && entry.allowed && entry.harness === "");
   async function start(): Promise<void> {
     const settings = {
       harness: name,
@@ -186,6 +209,7 @@ function Composer(props: ComposerProps) {
         project,
         prompt: fixed ? fixed_prompt : with_subjects(prompt, subjects),
         files: files.map((file) => file.id),
+        ...(owner ? { provider: owner.name } : provider === "" ? {} : { provider }),
         ...worker_settings,
       },
       { space: space.value?.id },
@@ -217,6 +241,17 @@ function Composer(props: ComposerProps) {
           options={projects.map((entry) => ({ value: entry.name, title: entry.name }))}
         />
       </div>
+      {owner === undefined && choices.length > 1 && (
+        <Choice
+          label="Provider"
+          value={provider}
+          on_change={set_provider}
+          options={[
+            { value: "", title: kind === "preset" ? "as in the preset" : "This machine" },
+            ...choices.map((entry) => ({ value: entry.name, title: provider_title(entry) })),
+          ]}
+        />
+      )}
       <WorkerFields {...{ harness, skills, model, skill, command, set_model, set_skill, set_command }} />
       <ExtraSkills skills={skills} chosen={extra} set_chosen={set_extra} />
       {kind === "harness" && <OwnSettingFields draft={own} change={change_own} />}
@@ -238,7 +273,7 @@ function Composer(props: ComposerProps) {
           first
         />
       )}
-      <FileDrop files={files} on_change={set_files} />
+      {no_uploads === undefined ? <FileDrop files={files} on_change={set_files} /> : <Note>{no_uploads}</Note>}
     </Form>
   );
 }
@@ -310,6 +345,7 @@ export function Studio() {
   const parts = use_load(`studio/${space.value?.id}`, async (signal) => ({
     presets: can("preset_read") ? await api.list<Preset>("/v1/presets", { space: space.value?.id }, signal) : [],
     harnesses: await api.get<HarnessView[]>("/v1/harnesses", {}, signal),
+    providers: await list_providers(signal),
     models: can("skill_read") ? (await list_skills(signal)).filter((skill) => skill.type === "model") : [],
   }));
   return (
@@ -334,9 +370,7 @@ export function Studio() {
             />
           ) : (
             <Data load={parts} retry={() => void reload("studio/")}>
-              {({ presets, harnesses, models }) => (
-                <Composer {...{ projects: known, presets, harnesses, models, prompt, set_prompt, set_fixed }} />
-              )}
+              {(loaded) => <Composer {...{ projects: known, ...loaded, prompt, set_prompt, set_fixed }} />}
             </Data>
           )
         }

@@ -1,10 +1,12 @@
 // The live transcript of a run: messages, collapsed tool calls, steps, artifacts.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import type { Artifact, RunEvent, State as RunState } from "../../api_types";
-import { duration } from "../../lib/format/number";
+import { duration, plural } from "../../lib/format/number";
 import { to_milliseconds } from "../../lib/format/time";
+import { grouped_lines, last_reply, tool_counts } from "../../lib/view/transcript_groups";
 import { follow } from "../../live";
 import { CopyButton } from "../../parts/copy";
 import { Icon } from "../../parts/icon";
@@ -126,9 +128,9 @@ function ToolCall({ run, call, result }: { run: string; call: RunEvent; result: 
       </summary>
       {open && (
         <div class="run-tool-body">
-          <h3>Call</h3>
+          <h2>Call</h2>
           <CallInput run={run} event={call} />
-          <h3>Result</h3>
+          <h2>Result</h2>
           {result ? <WholeText run={run} event={result} field="text" /> : <p class="faint">No result yet.</p>}
         </div>
       )}
@@ -228,6 +230,7 @@ function Line({ run, event, results, artifacts, is_past }: LineProps) {
         </div>
       );
     case "status":
+      if (event.step === "fork") return <EarlierTurns run={run} event={event} />;
       return (
         <p class="run-step">
           {event.state ? (
@@ -245,10 +248,28 @@ function Line({ run, event, results, artifacts, is_past }: LineProps) {
   }
 }
 
+/** What the worker of a fork after an earlier turn got before its first prompt. */
+function EarlierTurns({ run, event }: { run: string; event: RunEvent }) {
+  return (
+    <details class="run-tool">
+      <summary>
+        <span class="tag">fork</span>{" "}
+        <span class="soft">The worker got the earlier turns as text, in a new workspace</span>
+      </summary>
+      <div class="run-tool-body">
+        <WholeText run={run} event={event} field="text" />
+      </div>
+    </details>
+  );
+}
+
+/** By the id of their call. */
+type Results = ReadonlyMap<string, RunEvent>;
+
 interface LineProps {
   run: string;
   event: RunEvent;
-  results: Map<string, RunEvent>;
+  results: Results;
   artifacts: Artifact[];
   /** Another state follows. */
   is_past: boolean;
@@ -267,20 +288,73 @@ function shown_events(events: RunEvent[]): RunEvent[] {
   });
 }
 
-export function TranscriptView({ run, events, artifacts }: { run: string; events: RunEvent[]; artifacts: Artifact[] }) {
+/** Tool calls in a row, folded into one line; the newest call is in it while the worker works. */
+function ToolCalls({ calls, children, results }: { calls: RunEvent[]; children: ComponentChildren; results: Results }) {
+  const [open, set_open] = useState(false);
+  const only_calls = calls.filter((event) => event.kind === "tool_call");
+  const failed = only_calls.filter((call) => results.get(call.call_id ?? "")?.failed).length;
+  const last = only_calls[only_calls.length - 1];
+  const current = last && !results.has(last.call_id ?? "") ? last : null;
+  return (
+    <details class="run-tool" onToggle={(event) => set_open(event.currentTarget.open)}>
+      <summary>
+        <Icon name="tool" />
+        <b>{plural(only_calls.length, "tool call")}</b>
+        <code class="run-tool-words">
+          <Visible text={current ? `${current.tool} ${call_summary(current)}` : tool_counts(calls)} />
+        </code>
+        <span class="spring" />
+        {failed > 0 && <State tone="failed" text={`${failed} failed`} />}
+        {current && <span class="faint">…</span>}
+      </summary>
+      {open && <ol class="run-lines run-calls">{children}</ol>}
+    </details>
+  );
+}
+
+interface TranscriptProps {
+  run: string;
+  events: RunEvent[];
+  artifacts: Artifact[];
+  /** The worker works: its last reply is not its result yet. */
+  is_live: boolean;
+}
+
+export function TranscriptView({ run, events, artifacts, is_live }: TranscriptProps) {
   const results = useMemo(() => {
     const found = new Map<string, RunEvent>();
     for (const event of events) if (event.kind === "tool_result" && event.call_id) found.set(event.call_id, event);
     return found;
   }, [events]);
   const last_state = events.filter((event) => event.state !== null).pop()?.seq ?? 0;
+  const lines = grouped_lines(shown_events(events));
+  const reply = is_live ? null : last_reply(lines);
+  const item = (event: RunEvent) => (
+    <li key={event.seq}>
+      <Line run={run} event={event} results={results} artifacts={artifacts} is_past={event.seq < last_state} />
+    </li>
+  );
   return (
-    <ol class="run-lines" aria-label="Transcript">
-      {shown_events(events).map((event) => (
-        <li key={event.seq}>
-          <Line run={run} event={event} results={results} artifacts={artifacts} is_past={event.seq < last_state} />
-        </li>
-      ))}
-    </ol>
+    <>
+      {reply && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling block must be reachable by keyboard
+        <section class="run-reply" aria-label="Result" tabIndex={0}>
+          <MessageView event={reply} who="result" />
+        </section>
+      )}
+      <ol class="run-lines" aria-label="Transcript">
+        {lines.map((line) =>
+          "calls" in line ? (
+            <li key={`calls ${line.calls[0]?.seq}`}>
+              <ToolCalls calls={line.calls} results={results}>
+                {line.calls.map(item)}
+              </ToolCalls>
+            </li>
+          ) : (
+            item(line.event)
+          ),
+        )}
+      </ol>
+    </>
   );
 }

@@ -25,7 +25,8 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
   const [name, set_name] = useState("");
   const [kind, set_kind] = useState<KeyKind>("personal");
   const [role, set_role] = useState<Role>("member");
-  const [reach, set_reach] = useState("all");
+  // The least that most keys need; viewers cannot send.
+  const [reach, set_reach] = useState(can("trace_write") ? "trace_write" : "read");
   const [scopes, set_scopes] = useState<string[]>([]);
   const [days, set_days] = useState("90");
   async function create(): Promise<void> {
@@ -72,8 +73,9 @@ export function CreateKey({ on_close, on_done }: { on_close: () => void; on_done
             value={reach}
             on_change={set_reach}
             options={[
-              { value: "all", title: kind === "service" ? "all permissions of its role" : "all your permissions" },
+              ...(can("trace_write") ? [{ value: "trace_write", title: "send traces only" }] : []),
               { value: "read", title: "read only" },
+              { value: "all", title: kind === "service" ? "all permissions of its role" : "all your permissions" },
               { value: "chosen", title: "chosen permissions" },
             ]}
           />

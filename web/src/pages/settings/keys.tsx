@@ -7,7 +7,7 @@ import { use_keys } from "../../keyboard";
 import { shell_quote } from "../../lib/format/text";
 import { with_query } from "../../lib/route";
 import { reload, use_load } from "../../load";
-import { can, space } from "../../login";
+import { can, can_install, space } from "../../login";
 import { Confirm } from "../../parts/confirm";
 import { Id } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
@@ -30,11 +30,41 @@ function scope_text(key: Key): string {
   return key.role ? `${key.role}: ${reach}` : reach;
 }
 
-function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
+const unused_days = 90;
+
+// Where a key of the whole installation belongs.
+const owner_columns: Column<Key>[] = [
+  { id: "space_name", title: "Space", width: "120px", sort: (key) => key.space_name, cell: (key) => key.space_name },
+  {
+    id: "user_email",
+    title: "User",
+    wide: true,
+    sort: (key) => key.user_email,
+    cell: (key) => key.user_email || <span class="faint">service</span>,
+  },
+];
+
+function columns(everything: boolean, actions: (key: Key) => MenuItem[]): Column<Key>[] {
   return [
     { id: "name", title: "Name", sort: (key) => key.name, cell: (key) => <b class="strong">{key.name}</b> },
-    { id: "prefix", title: "Key", width: "130px", cell: (key) => <code>{key.prefix}…</code>, wide: true },
-    { id: "kind", title: "Kind", width: "84px", wide: true, sort: (key) => key.kind, cell: (key) => key.kind },
+    ...(everything ? owner_columns : []),
+    {
+      id: "prefix",
+      title: "Key",
+      width: "130px",
+      wide: true,
+      extra: everything,
+      cell: (key) => <code>{key.prefix}…</code>,
+    },
+    {
+      id: "kind",
+      title: "Kind",
+      width: "84px",
+      wide: true,
+      extra: everything,
+      sort: (key) => key.kind,
+      cell: (key) => key.kind,
+    },
     {
       id: "scopes",
       title: "Permissions",
@@ -57,7 +87,7 @@ function columns(actions: (key: Key) => MenuItem[]): Column<Key>[] {
       title: "Last used",
       width: "96px",
       align: "right",
-      wide: true,
+      wide: !everything,
       sort: (key) => key.last_used_at,
       cell: (key) => <Time time={key.last_used_at} />,
     },
@@ -144,9 +174,16 @@ function command(): string {
 
 export function Keys() {
   const all = query.value.get("revoked") === "1";
-  const load_key = `keys/${space.value?.id}/${all}`;
+  const unused = query.value.get("unused") === "1";
+  const everything = query.value.get("scope") === "installation";
+  const where = everything ? { scope: "installation" } : { space: space.value?.id };
+  const load_key = `keys/${everything ? "" : space.value?.id}/${all}/${unused}`;
   const load = use_load(load_key, (signal) =>
-    api.list<Key>("/v1/keys", { space: space.value?.id, include_revoked: all || undefined }, signal),
+    api.list<Key>(
+      "/v1/keys",
+      { ...where, include_revoked: all || undefined, unused_days: unused ? unused_days : undefined },
+      signal,
+    ),
   );
   const [open, set_open] = useState<Open>(null);
   const open_dialog = () => set_query({ new: "1" });
@@ -168,6 +205,8 @@ export function Keys() {
     { title: "Revoke…", icon: "stop", dangerous: true, run: () => set_open({ kind: "revoke", keys: [key] }) },
   ];
   const text = (query.value.get("q") ?? "").toLowerCase();
+  const matches = (key: Key) =>
+    `${key.name} ${key.prefix} ${key.kind} ${key.space_name} ${key.user_email}`.toLowerCase().includes(text);
   const to_revoke = open?.kind === "revoke" ? open.keys : [];
   return (
     <div class="page list-page">
@@ -185,7 +224,7 @@ export function Keys() {
       </PageHeader>
       <Data load={load} retry={() => void reload("keys/")}>
         {(keys) =>
-          keys.length === 0 && !all ? (
+          keys.length === 0 && !all && !unused && !everything ? (
             <Empty
               icon="key"
               title="No keys yet"
@@ -198,36 +237,55 @@ export function Keys() {
               <a href={with_query(current_address(), { revoked: "1" })}>Show revoked keys</a>
             </Empty>
           ) : (
-            <Table
-              label="API keys"
-              rows={keys.filter((key) => `${key.name} ${key.prefix} ${key.kind}`.toLowerCase().includes(text))}
-              columns={columns(actions)}
-              row_id={(key) => key.id}
-              row_title={(key) => key.name}
-              order="name"
-              bar={
-                <>
-                  <SearchField label="Filter keys" />
-                  <Check
-                    label="Show revoked"
-                    checked={all}
-                    on_change={(checked) => set_query({ revoked: checked ? "1" : null })}
-                  />
-                </>
-              }
-              selection_actions={(chosen, clear) => (
-                <button
-                  type="button"
-                  class="danger"
-                  onClick={() => {
-                    set_open({ kind: "revoke", keys: chosen.filter((key) => key.state === "active") });
-                    clear();
-                  }}
-                >
-                  Revoke
-                </button>
+            <>
+              <Table
+                label="API keys"
+                rows={keys.filter(matches)}
+                columns={columns(everything, actions)}
+                row_id={(key) => key.id}
+                row_title={(key) => key.name}
+                order={unused || everything ? "last_used_at" : "name"}
+                bar={
+                  <>
+                    <SearchField label="Filter keys" />
+                    <Check
+                      label="Show revoked"
+                      checked={all}
+                      on_change={(checked) => set_query({ revoked: checked ? "1" : null })}
+                    />
+                    <Check
+                      label={`Not used for ${unused_days} days`}
+                      checked={unused}
+                      on_change={(checked) => set_query({ unused: checked ? "1" : null })}
+                    />
+                    {can_install("user_manage") && (
+                      <Check
+                        label="Whole installation"
+                        checked={everything}
+                        on_change={(checked) => set_query({ scope: checked ? "installation" : null })}
+                      />
+                    )}
+                  </>
+                }
+                selection_actions={(chosen, clear) => (
+                  <button
+                    type="button"
+                    class="danger"
+                    onClick={() => {
+                      set_open({ kind: "revoke", keys: chosen.filter((key) => key.state === "active") });
+                      clear();
+                    }}
+                  >
+                    Revoke
+                  </button>
+                )}
+              />
+              {!keys.some(matches) && (
+                <p class="soft">
+                  {everything ? "No key of the installation" : "No key of this space"} matches the filter.
+                </p>
               )}
-            />
+            </>
           )
         }
       </Data>

@@ -1,7 +1,7 @@
 // The policy of a space: limits for presets, sessions and automations, below the limits of the installation.
 
 import { api, segment } from "../../api";
-import type { SpacePolicy, SpacePolicyView } from "../../api_types";
+import type { RunProvider, SpacePolicy, SpacePolicyView } from "../../api_types";
 import { limit_text, micro, read_limit } from "../../lib/format/limit";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
@@ -9,6 +9,8 @@ import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { PageHeader, Section } from "../../parts/page";
 import { Data } from "../../parts/state";
 import { toast_done } from "../../parts/toast";
+import { use_providers } from "../presets/data";
+import { ManagedConsent } from "./managed_consent";
 
 const gibibyte = 1024 ** 3;
 
@@ -21,6 +23,7 @@ function draft_of(policy: SpacePolicy) {
     hosts: (policy.hosts ?? []).join("\n"),
     env_secrets: policy.env_secrets,
     minimum_tier: policy.minimum_tier as string,
+    providers: policy.providers,
     memory: limit_text(policy.memory_bytes, gibibyte),
     cpus: limit_text(policy.cpus),
     pids: limit_text(policy.pids),
@@ -42,6 +45,7 @@ function policy_of(draft: Draft) {
     hosts: draft.any_host ? null : hosts,
     env_secrets: draft.env_secrets,
     minimum_tier: draft.minimum_tier,
+    providers: draft.providers,
     memory_bytes: read_limit(draft.memory, gibibyte),
     cpus: draft.cpus.trim() === "" ? null : Number(draft.cpus),
     pids: read_limit(draft.pids),
@@ -61,9 +65,15 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
   const [draft, change] = use_draft(() => draft_of(policy));
   const may_edit = can("space_update");
   const wrong = numbers.some((name) => Number.isNaN(Number(draft[name])));
+  const providers = use_providers();
+  const allow = (name: RunProvider, on: boolean) => {
+    const all = providers.map((entry) => entry.name);
+    const chosen = all.filter((one) => (one === name ? on : (draft.providers ?? all).includes(one)));
+    change({ providers: chosen.length === all.length ? null : chosen });
+  };
   async function save(): Promise<void> {
     await api.put<SpacePolicyView>(path(), policy_of(draft));
-    await reload("space_policy/");
+    await Promise.all([reload("space_policy/"), reload("providers/")]);
     toast_done("Policy saved; it applies to new runs");
   }
   const limit = (name: (typeof numbers)[number], label: string, most: string) => (
@@ -76,7 +86,7 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
     />
   );
   return (
-    <Form title="Save policy" disabled={wrong || !may_edit} submit={save}>
+    <Form title="Save policy" disabled={wrong || !may_edit || draft.providers?.length === 0} submit={save}>
       <Section title="Network and secrets">
         <Check
           label="Allow the network mode “open”"
@@ -109,6 +119,18 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
           on_change={(env_secrets) => change({ env_secrets })}
         />
       </Section>
+      <Section title="Providers" text="Where runs of this space can work.">
+        {providers.map((entry) => (
+          <Check
+            key={entry.name}
+            label={entry.title}
+            hint={entry.available ? entry.text : `${entry.text} Not available: ${entry.advice}.`}
+            checked={draft.providers === null || draft.providers.includes(entry.name)}
+            disabled={!may_edit}
+            on_change={(on) => allow(entry.name, on)}
+          />
+        ))}
+      </Section>
       <Section title="Sandbox" text="Empty: the limit of the installation.">
         <Choice
           label="Minimum isolation"
@@ -124,8 +146,6 @@ function PolicyForm({ view }: { view: SpacePolicyView }) {
           {limit("memory", "Memory, GiB", `At most ${installation.memory_bytes / gibibyte}`)}
           {limit("cpus", "Processors", `At most ${installation.cpus}`)}
           {limit("pids", "Processes", `At most ${installation.pids}`)}
-        </div>
-        <div class="field-row">
           {limit("disk", "Workspace, GiB", `At most ${installation.disk_bytes / gibibyte}`)}
           {limit("minutes", "Minutes", `At most ${installation.wall_clock_minutes}`)}
         </div>
@@ -157,6 +177,7 @@ export function Policy() {
       <Data load={load} retry={() => void reload("space_policy/")}>
         {(view) => <PolicyForm key={space.value?.id} view={view} />}
       </Data>
+      <ManagedConsent />
     </div>
   );
 }

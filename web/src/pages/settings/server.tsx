@@ -26,6 +26,37 @@ function WaitingSpans() {
   );
 }
 
+// What is known about upgrades without a request to another server: the versions that served here, and a program that was replaced
+// on the disk while the old one runs.
+function Upgrades({ server }: { server: ServerInfo }) {
+  const [newest] = server.versions;
+  return (
+    <Section
+      title="Versions"
+      text="Hone does not search for newer versions: they are announced where your packages come from. The command “hone version” compares the command line with this server."
+    >
+      {server.program_replaced && (
+        <Note icon="warning">
+          The program on the disk is another one than the one that runs: restart the server to complete the upgrade.
+        </Note>
+      )}
+      {newest ? (
+        <Facts
+          rows={server.versions.map((change) => [
+            change.version,
+            <span key={change.since}>
+              since <Time time={change.since} />
+              {change.previous && `, after ${change.previous}`}
+            </span>,
+          ])}
+        />
+      ) : (
+        <Note icon="lock">Only owners of the installation can see which versions served before.</Note>
+      )}
+    </Section>
+  );
+}
+
 type SettingInfo = ServerInfo["settings"][number];
 
 const columns: Column<SettingInfo>[] = [
@@ -109,6 +140,7 @@ export function Server() {
                 ],
               ]}
             />
+            <Upgrades server={server} />
             <Section
               title="Settings"
               text="The current values. Set them by flag, environment variable (HONE_…) or hone.toml; a change needs a restart."

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { GroupMapping, Provider, ProviderCheck, Role } from "../../api_types";
+import type { GroupMapping, Provider, ProviderCheck, Role, ServerInfo } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
 import { spaces } from "../../login";
@@ -11,7 +11,7 @@ import { CodeBlock } from "../../parts/copy";
 import { Dialog } from "../../parts/dialog";
 import { Check, Choice, Field, Form, use_draft } from "../../parts/form";
 import { Icon } from "../../parts/icon";
-import { PageHeader } from "../../parts/page";
+import { PageHeader, Section } from "../../parts/page";
 import { Facts, SlideOver } from "../../parts/slide_over";
 import { Data, Empty, Note, State } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
@@ -250,6 +250,7 @@ function Detail({ provider }: { provider: Provider }) {
               : provider.mappings.map((row) => `${row.group}: ${row.role} in ${space_name(row.space)}`).join("; "),
           ],
           ["Link by email", provider.link_by_email ? "yes" : "no"],
+          ["Back-channel logout URI", provider.logout_uri || "set public_url"],
           ["Created by", provider.created_by],
         ]}
       />
@@ -283,6 +284,28 @@ function Detail({ provider }: { provider: Provider }) {
   );
 }
 
+// Who can still log in with a password: settings of the server, shown where people look for them.
+function PasswordLogins() {
+  const load = use_load("server", (signal) => api.get<ServerInfo>("/v1/server", {}, signal));
+  const value = (name: string) => load.data?.settings.find((setting) => setting.name === name)?.value;
+  const accounts = value("password_logins");
+  if (!accounts) return null;
+  return (
+    <Section
+      title="Passwords"
+      text="Settings of the server: password_logins, second_factor_required and sign_on_lifetime."
+    >
+      <Facts
+        rows={[
+          ["Password", accounts === "all" ? "all accounts that have one" : `only ${accounts}`],
+          ["Second factor", value("second_factor_required") === "true" ? "required with a password" : "optional"],
+          ["Single sign-on", `a login lasts ${value("sign_on_lifetime")}`],
+        ]}
+      />
+    </Section>
+  );
+}
+
 export function SignOn() {
   const load = use_load("identity_providers", (signal) => api.list<Provider>("/v1/identity_providers", {}, signal));
   const open = load.data?.find((row) => row.name === query.value.get("open"));
@@ -296,29 +319,33 @@ export function SignOn() {
             <Icon name="plus" /> Add provider
           </button>
         </PageHeader>
-        <Data load={load} retry={() => void changed()}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty
-                icon="shield"
-                title="No providers yet"
-                text="Add your company's OpenID Connect provider, so that people sign in with their own account and get roles by their groups."
-                command="hone provider create company --issuer URL --client-id ID --client-secret-file FILE"
-              />
-            ) : (
-              <Table
-                label="Providers"
-                rows={rows}
-                columns={columns}
-                row_id={(row) => row.name}
-                row_title={(row) => row.title}
-                open_id={query.value.get("open")}
-                on_open={(row) => set_query({ open: row.name })}
-                order="title"
-              />
-            )
-          }
-        </Data>
+        <div>
+          <Data load={load} retry={() => void changed()}>
+            {(rows) =>
+              rows.length === 0 ? (
+                <Empty
+                  icon="shield"
+                  title="No providers yet"
+                  text="Add your company's OpenID Connect provider, so that people sign in with their own account and get roles by their groups."
+                  command="hone provider create company --issuer URL --client-id ID --client-secret-file FILE"
+                />
+              ) : (
+                <Table
+                  label="Providers"
+                  fit
+                  rows={rows}
+                  columns={columns}
+                  row_id={(row) => row.name}
+                  row_title={(row) => row.title}
+                  open_id={query.value.get("open")}
+                  on_open={(row) => set_query({ open: row.name })}
+                  order="title"
+                />
+              )
+            }
+          </Data>
+          <PasswordLogins />
+        </div>
       </div>
       {open && <Detail provider={open} key={open.name} />}
       {(query.value.get("new") === "1" || editing) && <ProviderForm provider={editing ?? null} on_close={close_form} />}

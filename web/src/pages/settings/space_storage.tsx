@@ -34,13 +34,13 @@ const columns: Column<SpaceStorage>[] = [
           {row.space_name}
         </a>
       ) : (
-        <span class="soft">No space: database, span log, images, harnesses</span>
+        <span class="soft">no space</span>
       ),
   },
   bytes_column("total", "Total"),
   bytes_column("traces", "Traces"),
   bytes_column("artifacts", "Artifacts"),
-  bytes_column("threads", "Threads"),
+  bytes_column("threads", "Workspaces"),
   bytes_column("layers", "Layers"),
   bytes_column("repositories", "Repositories"),
   bytes_column("other", "Other"),
@@ -49,7 +49,10 @@ const columns: Column<SpaceStorage>[] = [
 export function SpaceStorageTable() {
   const load = use_load("space_storage", (signal) => api.list<SpaceStorage>("/v1/storage/spaces", {}, signal));
   return (
-    <Section title="By space" text="Traces are the share of the compressed parts. Measured at most every minute.">
+    <Section
+      title="By space"
+      text="Traces are the share of the compressed parts. The database, the span log, images and harnesses belong to no space. Measured at most every minute."
+    >
       <Data load={load} retry={() => void reload("space_storage")}>
         {(rows) => (
           <Table

@@ -47,6 +47,7 @@ const columns: Column<Space>[] = [
     id: "created_at",
     title: "Created",
     width: "110px",
+    wide: true,
     align: "right",
     sort: (space) => space.created_at,
     cell: (space) => <Time time={space.created_at} />,

@@ -14,15 +14,15 @@ import { toast_done, toast_failed } from "../../parts/toast";
 import { SpaceStorageTable } from "./space_storage";
 
 const words: Record<StoredKind["kind"], [string, string]> = {
-  runs: ["Runs", "Ended runs with transcripts and artifacts"],
-  workspaces: ["Workspaces", "Files of ended runs, for follow-ups"],
-  quarantines: ["Pushed branches", "Branches that runs pushed"],
+  runs: ["Runs", "Transcripts and artifacts"],
+  workspaces: ["Workspaces", "Files for follow-ups"],
+  quarantines: ["Branches", "Pushed by runs"],
   mirrors: ["Mirrors", "Copies of repositories"],
-  artifacts: ["Artifacts", "Files, labels and investigations that runs saved"],
+  artifacts: ["Artifacts", "Saved by runs"],
   layers: ["Layers", "Results of init scripts"],
   images: ["Images", "Roots of sandboxes"],
-  sandboxes: ["Leftovers", "Folders of runs whose end was interrupted"],
-  uploads: ["Uploads", "Files that people gave to runs"],
+  sandboxes: ["Leftovers", "Of interrupted runs"],
+  uploads: ["Uploads", "Given to runs by people"],
 };
 
 const kind_columns: Column<StoredKind>[] = [

@@ -22,6 +22,7 @@ import { evaluators_page, issue_page, monitor_page, run_page, trace_page } from 
 import { use_project } from "../projects/data";
 import { TextContent } from "../runs/artifacts";
 import { list_artifacts } from "../runs/data";
+import { BeforeAfter } from "./before_after";
 import {
   detector_word,
   growth_text,
@@ -309,6 +310,7 @@ function Body({ issue, parts, advice, project }: BodyProps) {
         <div class="issue-main">
           <Excerpt issue={issue} />
           <Where issue={issue} project={project} />
+          <BeforeAfter issue={issue} project={project} />
           <Volume issue={issue} />
           <Investigation issue={issue} />
           {rest !== "" && (

@@ -18,7 +18,7 @@ import { evaluators_page, issue_page, monitor_page, run_page, signal_page, trace
 import { AddToDataset } from "../datasets/add_to_dataset";
 import { use_presets } from "../presets/data";
 import { list_repos } from "../repos/data";
-import { AskButton } from "../runs/ask";
+import { ask_address } from "../runs/ask";
 import { is_live, issue_route, issues_changed, severities, use_issues, use_signal } from "./data";
 
 type DialogName = "mute" | "dismiss" | "assign" | "merge" | "severity" | "forge" | "dataset" | "monitor";
@@ -341,7 +341,15 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   const obstacle = fix_obstacle(use_signal(project).data, use_presets().data);
   const may_write = can("issue_write");
   const may_start = can("run_start");
-  const items: MenuItem[] = [];
+  const open_traces = () => navigate(traces_page(project.name, issue.filter, "7d"));
+  // The title has the room: three buttons, the others are in the menu.
+  const items: MenuItem[] = [{ title: "Open traces", icon: "trace", run: open_traces }];
+  if (may_start)
+    items.push({
+      title: "Ask a worker",
+      icon: "agent",
+      run: () => navigate(ask_address(project.name, [{ kind: "issue", value: titled(issue.id, issue.title) }])),
+    });
   if (issue.monitor_id && can("monitor_read"))
     items.push({
       title: "Open monitor",
@@ -351,12 +359,12 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   else if (can("monitor_write"))
     items.push({ title: "Create a monitor…", icon: "gauge", run: () => set_dialog("monitor") });
   if (issue.evaluator_id)
-    items.push({ title: "Open evaluator", icon: "check", run: () => navigate(evaluators_page(project.name)) });
-  else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "check", run: evaluator });
+    items.push({ title: "Open evaluator", icon: "scale", run: () => navigate(evaluators_page(project.name)) });
+  else if (can("eval_write")) items.push({ title: "Create an evaluator", icon: "scale", run: evaluator });
   if (can("dataset_write"))
     items.push({
       title: issue.status === "resolved" ? "Keep as regression tests…" : "Add to a dataset…",
-      icon: "database",
+      icon: "dataset",
       run: () => set_dialog("dataset"),
     });
   if (may_write && !issue.forge_issue)
@@ -379,7 +387,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
       keys: "t",
       title: "Open traces",
       group: "This issue",
-      run: () => navigate(traces_page(project.name, issue.filter, "7d")),
+      run: open_traces,
     },
     ...(may_start && live ? [{ keys: "i", title: "Investigate", group: "This issue", run: investigate }] : []),
     ...(may_write ? [{ keys: "a", title: "Assign", group: "This issue", run: () => set_dialog("assign") }] : []),
@@ -387,9 +395,6 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
   ]);
   return (
     <>
-      <a class="button" href={traces_page(project.name, issue.filter, "7d")}>
-        <Icon name="trace" /> Open traces
-      </a>
       {live && may_start && (
         <>
           <button
@@ -401,7 +406,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
             <Icon name="search" /> {issue.investigation_id ? "Investigate again" : "Investigate"}
           </button>
           {obstacle ? (
-            <a class="button" href={`${signal_page(project.name)}?tab=settings`} title={obstacle}>
+            <a class="button" href={`${signal_page(project.name)}?settings=1`} title={obstacle}>
               <Icon name="tool" /> Set up fixes
             </a>
           ) : (
@@ -411,7 +416,6 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           )}
         </>
       )}
-      <AskButton project={project.name} about={[{ kind: "issue", value: titled(issue.id, issue.title) }]} />
       {live && may_write && (
         <button
           type="button"
@@ -426,9 +430,7 @@ export function IssueActions({ issue, project }: { issue: Issue; project: Projec
           <Icon name="rotate" /> {issue.status === "muted" ? "Unmute" : "Reopen"}
         </button>
       )}
-      {items.length > 0 && (
-        <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
-      )}
+      <Menu label="More actions" class="icon-only" align="right" button={<Icon name="more" />} items={items} />
       {OpenDialog && <OpenDialog issue={issue} project={project} on_close={() => set_dialog(null)} />}
     </>
   );

@@ -20,7 +20,10 @@ const excerpt_names = ["excerpt", "message"];
 /** The facts that are shown as the excerpt, and the others. */
 export function facts_of(issue: Issue) {
   const excerpt = issue.facts.find((fact) => excerpt_names.includes(fact.name));
-  return { excerpt, others: issue.facts.filter((fact) => fact !== excerpt) };
+  const others = issue.facts.filter((fact) => fact !== excerpt);
+  // 2026-11-16T23:33 UTC is for programs.
+  const readable = (value: string) => value.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/, "$1 $2");
+  return { excerpt, others: others.map((fact) => ({ ...fact, value: readable(fact.value) })) };
 }
 
 /** The decisive text of a trace; of a finding that no text shows, its numbers. */

@@ -77,7 +77,7 @@ function Waterfall({ example, project }: { example: Example; project: Project })
     if (!load.data || load.data.spans.length === 0) return null;
     const steps = without_messages(load.data.spans);
     const tree = build_tree(steps.some((span) => span.span_id === example.span_id) ? steps : load.data.spans);
-    const origin = tree.index_of.get(example.span_id) ?? -1;
+    const origin = tree.index_of(example.span_id) ?? -1;
     return { tree, origin, rows: rows_around(tree, Math.max(origin, 0), most_rows) };
   }, [load.data, example]);
   if (!load.data && !load.error) return <Skeleton rows={4} />;

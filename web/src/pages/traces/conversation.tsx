@@ -6,6 +6,7 @@ import { Prose, ReadingSwitch } from "../../parts/content";
 import { State } from "../../parts/state";
 import { Time } from "../../parts/time";
 import { trace_page } from "../addresses";
+import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { use_trace_texts } from "./trace_texts";
 
 function Words({ from, text }: { from: "user" | "assistant"; text: string }) {
@@ -19,12 +20,12 @@ function Words({ from, text }: { from: "user" | "assistant"; text: string }) {
   );
 }
 
-function Turn({ row, text, project }: { row: TraceRow; text: TraceTextView | null | undefined; project: string }) {
+function Turn({ row, text, project }: { row: TraceRow; text: TraceTextView | null | undefined; project: Project }) {
   const title = text?.title || row.root_name || "(no root span)";
   return (
     <li class="turn">
       <div class="turn-head">
-        <a href={trace_page(project, row.trace_id)}>{title}</a>
+        <a href={trace_page(project.name, row.trace_id)}>{title}</a>
         {row.errors > 0 && <State tone="failed" text={plural(row.errors, "error")} />}
         <span class="spring" />
         <span class="faint">
@@ -33,6 +34,7 @@ function Turn({ row, text, project }: { row: TraceRow; text: TraceTextView | nul
           {row.cost_nano_usd > 0 && ` · ${money(row.cost_nano_usd / 1000)}`}
         </span>
         <Time time={row.start_time} />
+        <AddToDatasetButton project={project} sources={{ kind: "turns", ids: [row.trace_id] }} quiet />
       </div>
       {text?.input && <Words from="user" text={text.input} />}
       {text?.output && <Words from="assistant" text={text.output} />}
@@ -69,7 +71,7 @@ export function Conversation({ project, rows, more }: ConversationProps) {
       </div>
       <ol class="turns">
         {[...rows].reverse().map((row) => (
-          <Turn key={row.trace_id} row={row} text={texts.get(row.trace_id)} project={project.name} />
+          <Turn key={row.trace_id} row={row} text={texts.get(row.trace_id)} project={project} />
         ))}
       </ol>
     </section>

@@ -1,17 +1,20 @@
 // Evals of a span, a trace or a chat session by people, models and programs: labels, scores, explanations.
 // Saving an eval with the same name replaces it.
 
+import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, segment } from "../../api";
 import type { EvalTarget, EvalView } from "../../api_types";
+import { plural } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
 import { can } from "../../login";
 import { Dialog } from "../../parts/dialog";
 import { Field, Form } from "../../parts/form";
 import { Icon } from "../../parts/icon";
+import type { MenuItem } from "../../parts/menu";
 import { Data } from "../../parts/state";
 import { Time } from "../../parts/time";
-import { toast_done } from "../../parts/toast";
+import { toast_done, toast_failed } from "../../parts/toast";
 import { project_route } from "../projects/data";
 
 /** The span, trace or chat session that is evaluated. */
@@ -34,7 +37,41 @@ function use_evals(of: EvalSubject) {
   );
 }
 
-function EvalForm({ of, known, done }: { of: EvalSubject; known: EvalView | null; done: () => void }) {
+/** The eval of a person that keeps a trace beyond the retention of its project; the label no releases it. */
+const keep_name = "keep";
+
+/** A menu item that keeps the trace or releases it; null for people who write no evals. */
+export function use_keep_item(project: { id: string }, trace: string): MenuItem | null {
+  const of: EvalSubject = { project, target: "trace", target_id: trace };
+  const mark = use_evals(of).data?.find((one) => one.name === keep_name && one.kind === "human");
+  if (!can("eval_write")) return null;
+  const is_kept = mark?.label === "yes";
+  const save = async () => {
+    try {
+      const written = { target: of.target, target_id: trace, name: keep_name, label: is_kept ? "no" : "yes" };
+      await api.post(project_route(project, "evals"), { data: [written] });
+      toast_done(is_kept ? "No longer kept" : "Kept: the trace does not expire");
+      await reload(key_of(of));
+    } catch (error) {
+      toast_failed("Could not change the trace", error);
+    }
+  };
+  return { title: is_kept ? "No longer keep" : "Keep from expiry", run: () => void save() };
+}
+
+interface EvalFormProps {
+  of: EvalSubject;
+  known: EvalView | null;
+  done: () => void;
+  /** Several subjects get the same eval. */
+  ids?: string[];
+}
+
+const most_together = 100;
+/** How often evals of several rows were written here: lists read theirs again. */
+const written = signal(0);
+
+function EvalForm({ of, known, done, ids = [of.target_id] }: EvalFormProps) {
   const [name, set_name] = useState(known?.name ?? "");
   const [label, set_label] = useState(known?.label ?? "");
   const [score, set_score] = useState(known?.score === null || !known ? "" : String(known.score));
@@ -42,18 +79,20 @@ function EvalForm({ of, known, done }: { of: EvalSubject; known: EvalView | null
   const number = score.trim() === "" ? null : Number(score);
   const wrong = number !== null && !Number.isFinite(number);
   async function save(): Promise<void> {
-    const written = {
+    const made = {
       target: of.target,
-      target_id: of.target_id,
       name: name.trim(),
       label: label.trim() || null,
       score: number,
       explanation: explanation.trim() || null,
       ...(known?.identifier ? { identifier: known.identifier } : {}),
     };
-    await api.post(project_route(of.project, "evals"), { data: [written] });
-    toast_done(`${written.name} saved`);
-    await reload(key_of(of));
+    for (let at = 0; at < ids.length; at += most_together) {
+      const data = ids.slice(at, at + most_together).map((target_id) => ({ ...made, target_id }));
+      await api.post(project_route(of.project, "evals"), { data });
+    }
+    toast_done(`${made.name} saved`);
+    await reload(ids.length === 1 ? key_of(of) : `evals/${of.project.id}/${of.target}/`);
     if (of.target === "span") void reload(`span_evals/${of.project.id}/`);
     done();
   }
@@ -139,6 +178,41 @@ export function Evals({ of }: { of: EvalSubject }) {
   );
 }
 
+interface EvaluateRowsProps {
+  project: { id: string };
+  target: EvalTarget;
+  ids: string[];
+  done: () => void;
+}
+
+/** One eval for all selected rows of a list. */
+export function EvaluateRows({ project, target, ids, done }: EvaluateRowsProps) {
+  const [open, set_open] = useState(false);
+  const close = () => set_open(false);
+  if (!can("eval_write")) return null;
+  return (
+    <>
+      <button type="button" onClick={() => set_open(true)}>
+        <Icon name="plus" /> Evaluate
+      </button>
+      {open && (
+        <Dialog title={`Evaluate ${plural(ids.length, words[target])}`} on_close={close} wide>
+          <EvalForm
+            of={{ project, target, target_id: ids[0] ?? "" }}
+            known={null}
+            ids={ids}
+            done={() => {
+              close();
+              written.value += 1;
+              done();
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
 /** "correct: yes" and "tone: 0.8", up to a limit. */
 export function EvalChips({ evals, most = 3 }: { evals: EvalView[]; most?: number }) {
   return (
@@ -148,7 +222,8 @@ export function EvalChips({ evals, most = 3 }: { evals: EvalView[]; most?: numbe
         const hint = [one.label, one.score === null ? "" : score_text(one.score), one.explanation, `by ${one.kind}`];
         return (
           <span class="tag" key={one.id} title={hint.filter((part) => part !== "").join(" · ")}>
-            {one.name}: {verdict}
+            <span class="cut">{one.name}</span>
+            <span>: {verdict}</span>
           </span>
         );
       })}
@@ -200,6 +275,8 @@ const most_ids = 100;
 /** The evals of the rows of a list, by id; requested for new rows. */
 export function use_row_evals(project: { id: string } | undefined, target: EvalTarget, ids: string[]) {
   const [known, set_known] = useState<ReadonlyMap<string, EvalView[]>>(new Map());
+  const version = written.value;
+  useEffect(() => set_known(new Map()), [version]);
   const missing = ids.filter((id) => !known.has(id)).slice(0, most_ids);
   useEffect(() => {
     if (!project || missing.length === 0) return;

@@ -34,24 +34,25 @@ async function save(project: Project, page: ViewPage, view: { name: string; quer
 interface SaveDialogProps {
   project: Project;
   page: ViewPage;
+  title?: string;
   text: string;
   names: string[];
   on_close: () => void;
 }
 
-function SaveDialog({ project, page, text, names, on_close }: SaveDialogProps) {
+export function SaveDialog({ project, page, title = "Save this view", text, names, on_close }: SaveDialogProps) {
   const [name, set_name] = useState("");
   const [is_default, set_default] = useState(false);
   const replaces = names.includes(name.trim());
   return (
-    <Dialog title="Save this view" on_close={on_close}>
+    <Dialog title={title} on_close={on_close}>
       <Form
         title={replaces ? "Replace" : "Save"}
         disabled={name.trim() === ""}
         on_cancel={on_close}
         submit={async () => {
           await save(project, page, { name: name.trim(), query: text, is_default });
-          toast_done(`View ${name.trim()} saved`);
+          toast_done(`${page === "queries" ? "Query" : "View"} ${name.trim()} saved`);
           on_close();
         }}
       >
@@ -61,13 +62,36 @@ function SaveDialog({ project, page, text, names, on_close }: SaveDialogProps) {
           value={name}
           on_input={set_name}
           max_length={100}
-          hint={replaces ? "A view with this name exists and is replaced." : "Visible to all members of the project."}
+          hint={replaces ? "This name exists and is replaced." : "Visible to all members of the project."}
           first
           required
         />
-        <Check label="Default view of this page" checked={is_default} on_change={set_default} />
+        {page !== "queries" && <Check label="Default view of this page" checked={is_default} on_change={set_default} />}
       </Form>
     </Dialog>
+  );
+}
+
+interface DeleteViewProps {
+  project: Project;
+  view: SavedView;
+  on_close: () => void;
+}
+
+export function DeleteView({ project, view, on_close }: DeleteViewProps) {
+  const what = view.page === "queries" ? "query" : "view";
+  return (
+    <Confirm
+      title={`Delete the ${what} ${view.name}?`}
+      consequence={`It is removed from the menu for all members of ${project.name}. Traces are not changed.`}
+      action={`Delete ${what}`}
+      run={async () => {
+        await api.delete(route_of(project, view.name), { page: view.page });
+        await reload(key_of(project));
+        toast_done(`${what === "query" ? "Query" : "View"} ${view.name} deleted`);
+      }}
+      on_close={on_close}
+    />
   );
 }
 
@@ -140,19 +164,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
           on_close={() => set_saving(false)}
         />
       )}
-      {deleting && (
-        <Confirm
-          title={`Delete the view ${deleting.name}?`}
-          consequence={`It is removed from the menu for all members of ${project.name}. Traces are not changed.`}
-          action="Delete view"
-          run={async () => {
-            await api.delete(route_of(project, deleting.name), { page });
-            await reload(key_of(project));
-            toast_done(`View ${deleting.name} deleted`);
-          }}
-          on_close={() => set_deleting(null)}
-        />
-      )}
+      {deleting && <DeleteView project={project} view={deleting} on_close={() => set_deleting(null)} />}
     </>
   );
 }

@@ -23,6 +23,7 @@ import { current_tab, Tabs } from "../../parts/tabs";
 import { navigate, query, set_query } from "../../router";
 import { playground_page, trace_page, traces_page } from "../addresses";
 import { AddToDatasetButton } from "../datasets/add_to_dataset";
+import { TextDiff } from "../datasets/text_diff";
 import { project_route } from "../projects/data";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
@@ -48,13 +49,32 @@ function Call({ call }: { call: ToolCall }) {
   );
 }
 
-function Message({ message }: { message: ChatMessage }) {
+interface MessageProps {
+  message: ChatMessage;
+  /** Chosen for a comparison of two messages; null: there is no other message. */
+  chosen: boolean | null;
+  on_choose: () => void;
+}
+
+function Message({ message, chosen, on_choose }: MessageProps) {
   return (
     <li class={`message role-${message.role}`}>
       <div class="message-head">
         <span class="message-role">{message.role || "message"}</span>
         {message.tool_call_id !== "" && <code class="faint">{message.tool_call_id}</code>}
         <span class="spring" />
+        {chosen !== null && message.content !== "" && (
+          <button
+            type="button"
+            class="quiet icon-only"
+            aria-pressed={chosen}
+            aria-label="Compare this message"
+            title={chosen ? "Do not compare" : "Compare: choose two messages"}
+            onClick={on_choose}
+          >
+            <Icon name="compare" />
+          </button>
+        )}
         <CopyButton text={message.content} label="Copy message" small />
       </div>
       {message.content !== "" && <Prose text={message.content} />}
@@ -68,14 +88,40 @@ function Message({ message }: { message: ChatMessage }) {
 
 function Messages({ payload }: { payload: SpanPayload }) {
   const { input, output } = payload.conversation;
+  const all = [...input, ...output];
+  const [chosen, set_chosen] = useState<number[]>([]);
+  useEffect(() => set_chosen([]), [payload.span.span_id]);
+  // The two that were chosen last, in the order of the conversation.
+  const choose = (index: number) =>
+    set_chosen(chosen.includes(index) ? chosen.filter((one) => one !== index) : [...chosen, index].slice(-2));
+  const choice = (index: number) => ({
+    chosen: all.length < 2 ? null : chosen.includes(index),
+    on_choose: () => choose(index),
+  });
+  const [before, after] = [...chosen].sort((a, b) => a - b).map((index) => all[index]);
   return (
     <>
       <div class="reading-bar">
         <ReadingSwitch />
       </div>
+      {chosen.length === 1 && <p class="soft">Choose another message to compare it with.</p>}
+      {before && after && (
+        <section class="payload" aria-label="Comparison of two messages">
+          <div class="payload-head">
+            <h3>
+              From {before.role || "message"} to {after.role || "message"}
+            </h3>
+            <span class="spring" />
+            <button type="button" class="quiet" onClick={() => set_chosen([])}>
+              Close
+            </button>
+          </div>
+          <TextDiff before={before.content} after={after.content} label="Differences of the messages" />
+        </section>
+      )}
       <ol class="messages" aria-label="Messages to the model">
         {input.map((message, index) => (
-          <Message key={index} message={message} />
+          <Message key={index} message={message} {...choice(index)} />
         ))}
       </ol>
       {output.length > 0 && (
@@ -83,7 +129,7 @@ function Messages({ payload }: { payload: SpanPayload }) {
           <h3 class="answer-head">Response{payload.finish_reason && ` (${payload.finish_reason})`}</h3>
           <ol class="messages" aria-label="Messages of the model">
             {output.map((message, index) => (
-              <Message key={index} message={message} />
+              <Message key={index} message={message} {...choice(input.length + index)} />
             ))}
           </ol>
         </>
@@ -373,7 +419,7 @@ export function SpanPanel({ project, node }: SpanPanelProps) {
         <SpanKind kind={span.kind} />
         <h2>{span.name}</h2>
         {span.status === "error" && <State tone="failed" text="error" />}
-        {span.status === "ok" && <State tone="done" text="ok" />}
+        {span.status === "ok" && <State tone="done" text="OK" />}
         <span class="spring" />
         <CopyButton text={span_address(project.name, span)} label="Copy link to this span" icon="link" small />
         {span.kind === "llm" && can("run_start") && (

@@ -1,4 +1,4 @@
-// Shared by the lists of traces and chat sessions: filter, range and pages. An error of the filter is shown under the
+// Shared by the lists of traces, spans and chat sessions: filter, range and pages. An error of the filter is shown under the
 // filter, other errors above the list.
 
 import type { ComponentChildren } from "preact";
@@ -6,6 +6,7 @@ import { useEffect } from "preact/hooks";
 import { type ApiError, api } from "../../api";
 import type { Project } from "../../api_types";
 import { carry_filter, choose_range_text } from "../../carried";
+import { parse_order } from "../../lib/filter/sort";
 import { server_error } from "../../lib/filter/span_filter";
 import { range_bounds, wider_range } from "../../lib/format/range";
 import type { Params } from "../../lib/route";
@@ -30,6 +31,7 @@ export interface SpanList<Row> {
   bounds: () => { after?: string; before?: string };
   /** The cache key: everything that the list depends on. */
   key: string;
+  is_newest_first: boolean;
   load: Pages<Row>;
   rows: Row[];
   filter_error: ApiError | null;
@@ -37,9 +39,29 @@ export interface SpanList<Row> {
   newest: (signal: AbortSignal) => Promise<Row[]>;
 }
 
+/** The columns that the server sorts by, and its names of them. */
+const orders: Record<string, string> = {
+  ago: "start",
+  duration: "duration",
+  tokens: "tokens",
+  cost: "cost",
+  status: "errors",
+};
+export const newest_first = "-ago";
+
+/** The order in the address, as the server names it; nothing for the newest first. */
+function order_of(sort: string | null): Record<string, string> {
+  if (sort === null || sort === newest_first) return {};
+  const { column, descending } = parse_order(sort);
+  const order = orders[column];
+  return order === undefined ? {} : { order, ...(descending ? {} : { ascending: "true" }) };
+}
+
 interface SpanListOptions {
   /** The last part of the route: trace_rows. */
   rows: string;
+  /** The server can sort it. */
+  sorted?: boolean;
   default_range: string;
   /** Other conditions in the address. */
   more?: Record<string, string>;
@@ -47,7 +69,7 @@ interface SpanListOptions {
 
 export function use_span_list<Row>(
   params: Params,
-  { rows: part, default_range, more = {} }: SpanListOptions,
+  { rows: part, sorted, default_range, more = {} }: SpanListOptions,
 ): SpanList<Row> {
   const project = use_project(params);
   const filter = filter_text();
@@ -55,11 +77,13 @@ export function use_span_list<Row>(
   const range = query.value.get("range") ?? default_range;
   const bounds = () => range_bounds(current_range(default_range), Date.now());
   const id = project.data?.id;
-  const key = `${part}/${id}/${range}/${Object.values(more).join("/")}/${filter}`;
+  const order = sorted ? order_of(query.value.get("sort")) : {};
+  const conditions = { ...more, ...order };
+  const key = `${part}/${id}/${range}/${Object.values(conditions).join("/")}/${filter}`;
   const fetch_page = (cursor: string | null, signal: AbortSignal) =>
     api.page<Row>(
       project_route(project.data, part),
-      { filter, ...more, ...bounds(), limit: 100, ...(cursor === null ? {} : { cursor }) },
+      { filter, ...conditions, ...bounds(), limit: 100, ...(cursor === null ? {} : { cursor }) },
       signal,
     );
   const load = use_pages(id ? key : null, fetch_page);
@@ -70,6 +94,7 @@ export function use_span_list<Row>(
     range,
     bounds,
     key,
+    is_newest_first: order.order === undefined,
     load,
     rows: load.data ?? [],
     filter_error: load.error && server_error(load.error.message, filter) ? load.error : null,

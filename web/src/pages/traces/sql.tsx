@@ -1,36 +1,40 @@
-// SQL: one SELECT over the project's spans, evals, traces and chat sessions. A query that was run is in the address;
-// recent queries are stored in this browser.
+// SQL: one SELECT over the project's spans, evals, traces, chat sessions, logs and metrics. A query that was run is in the
+// address; recent queries are stored in this browser, saved ones on the server for all members of the project.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, api, to_api_error } from "../../api";
 import { use_keys } from "../../keyboard";
-import { duration, exact_count, plural } from "../../lib/format/number";
+import { format_sql } from "../../lib/code/sql_text";
+import { plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
+import { read_chart } from "../../lib/view/explore";
+import type { SqlResult } from "../../lib/view/sql_plot";
+import { with_range } from "../../lib/view/sql_range";
 import { reload, use_load } from "../../load";
 import { CopyButton } from "../../parts/copy";
+import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
-import { Empty, ErrorNote, Skeleton } from "../../parts/state";
-import { Table } from "../../parts/table";
+import { ErrorNote, Skeleton } from "../../parts/state";
 import { query, set_query } from "../../router";
 import { stored_signal } from "../../stored";
+import { ExploreChart } from "../explore/chart";
+import { default_range } from "../explore/data";
+import { Select } from "../explore/explore";
+import { use_sql } from "../explore/sql_plot";
 import { use_project } from "../projects/data";
 import { AskButton } from "../runs/ask";
+import { SavedQueries } from "./saved_queries";
+import { SqlEditor } from "./sql_editor";
+import { Result, SaveResult } from "./sql_result";
 
 const tables = ["spans", "traces", "chat_sessions", "evals", "logs", "metric_points"];
 const most_remembered = 30;
 const first_query = `SELECT model, count() AS calls, round(quantile(0.95)(duration_ns) / 1e6) AS p95_ms, sum(cost_nano_usd) / 1e9 AS usd
 FROM spans
-WHERE kind = 'llm'
+WHERE kind = 'llm' AND start_ns >= {{window.from}} AND start_ns < {{window.to}}
 GROUP BY model
 ORDER BY calls DESC`;
-
-interface SqlResult {
-  meta: { name: string; type: string }[];
-  data: Record<string, unknown>[];
-  rows: number;
-  statistics?: { elapsed: number; rows_read: number };
-}
 
 const history = stored_signal("sql_history", "[]");
 
@@ -47,9 +51,15 @@ function remember(text: string): void {
   history.value = JSON.stringify([text, ...remembered().filter((known) => known !== text)].slice(0, most_remembered));
 }
 
-function cell_text(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+/** The columns of every table, for completion; one that cannot be read is left out. */
+async function load_columns(project: string): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const table of tables) {
+    const body = { project, sql: `SELECT * FROM ${table} LIMIT 0` };
+    const result = await api.post_whole<SqlResult>("/v1/sql", body).catch(() => null);
+    if (result) found[table] = result.meta.map((column) => column.name).filter((name) => name !== "project");
+  }
+  return found;
 }
 
 function TableColumns({ project, table, insert }: { project: string; table: string; insert: (name: string) => void }) {
@@ -86,44 +96,6 @@ function TableColumns({ project, table, insert }: { project: string; table: stri
   );
 }
 
-function Result({ result }: { result: SqlResult }) {
-  const numeric = (type: string) => /^(Nullable\()?(U?Int|Float|Decimal)/.test(type);
-  if (result.data.length === 0) {
-    return <Empty icon="database" title="No rows" text="The query returned no rows." />;
-  }
-  const rows = result.data.map((row, index) => ({ row, index }));
-  return (
-    <Table
-      label="Result"
-      rows={rows}
-      row_id={({ index }) => String(index)}
-      row_title={({ index }) => `row ${index + 1}`}
-      columns={result.meta.map((column) => ({
-        id: column.name,
-        title: column.name,
-        width: result.meta.length > 6 ? "160px" : undefined,
-        align: numeric(column.type) ? ("right" as const) : undefined,
-        cell: ({ row }: (typeof rows)[number]) => {
-          const text = cell_text(row[column.name]);
-          return (
-            <span class="mono" title={text}>
-              {text.slice(0, 300)}
-            </span>
-          );
-        },
-      }))}
-      bar={
-        <span class="soft">
-          {plural(result.rows, "row")}
-          {result.statistics &&
-            ` in ${duration(result.statistics.elapsed * 1000)}, ${exact_count(result.statistics.rows_read)} read`}
-        </span>
-      }
-      foot={<p class="table-end" />}
-    />
-  );
-}
-
 export function Sql({ params }: { params: Params }) {
   const project = use_project(params);
   const editor = useRef<HTMLTextAreaElement>(null);
@@ -133,10 +105,11 @@ export function Sql({ params }: { params: Params }) {
     if (sql !== null) set_draft(sql);
   }, [sql]);
   const id = project.data?.id;
-  const key = `sql/${id}/${sql}`;
-  const load = use_load<SqlResult>(id && sql ? key : null, () =>
-    api.post_whole<SqlResult>("/v1/sql", { project: id, sql }),
-  );
+  const range = query.value.get("range") ?? default_range;
+  const { key, load } = use_sql(project.data, sql ?? "", range);
+  const columns = use_load(id ? `sql_columns/${id}` : null, () => load_columns(id ?? ""));
+  const names = { tables, columns: columns.data ?? {} };
+  const draw = query.value.get("draw");
   const run = () => {
     const text = draft.trim();
     if (text === "") return;
@@ -144,6 +117,7 @@ export function Sql({ params }: { params: Params }) {
     if (text === sql) void reload(key);
     else set_query({ sql: text });
   };
+  const open_saved = (saved: URLSearchParams) => set_query({ sql: saved.get("sql"), draw: saved.get("draw") });
   const insert = (name: string) => {
     const box = editor.current;
     const at = box?.selectionStart ?? draft.length;
@@ -157,21 +131,21 @@ export function Sql({ params }: { params: Params }) {
   const failure: ApiError | null = load.error && to_api_error(load.error);
   return (
     <div class="page list-page">
-      <PageHeader title="SQL" text="Read-only. One SELECT over the tables of this project." />
+      <PageHeader
+        title="SQL"
+        text={
+          <>
+            Read-only. One SELECT over the tables of this project. <code>{"{{window.from}}"}</code> and{" "}
+            <code>{"{{window.to}}"}</code> are the time range of the page in nanoseconds.
+          </>
+        }
+      />
       <div class="faceted">
         <div class="facets wide-only">
           {id && tables.map((table) => <TableColumns key={table} project={id} table={table} insert={insert} />)}
         </div>
         <div class="sql-right">
-          <textarea
-            ref={editor}
-            class="sql-editor"
-            aria-label="SQL query"
-            spellcheck={false}
-            rows={7}
-            value={draft}
-            onInput={(event) => set_draft(event.currentTarget.value)}
-          />
+          <SqlEditor editor={editor} text={draft} names={names} on_input={set_draft} />
           <div class="sql-bar">
             <button type="button" class="primary" disabled={draft.trim() === "" || !id} onClick={run}>
               <Icon name="play" /> Run
@@ -179,6 +153,14 @@ export function Sql({ params }: { params: Params }) {
             <span class="faint">
               <kbd>Ctrl</kbd> <kbd>Enter</kbd>
             </span>
+            <button
+              type="button"
+              class="quiet"
+              title="Clauses on lines of their own, keywords in capitals"
+              onClick={() => set_draft(format_sql(draft))}
+            >
+              Format
+            </button>
             <span class="spring" />
             {remembered().length > 0 && (
               <label class="levels">
@@ -201,11 +183,40 @@ export function Sql({ params }: { params: Params }) {
                 </select>
               </label>
             )}
+            {project.data && <SavedQueries project={project.data} sql={draft} open={open_saved} />}
             {sql && <AskButton project={params.project ?? ""} about={[{ kind: "sql", value: sql }]} quiet />}
             <CopyButton text={draft} label="Copy query" small />
           </div>
           {failure && <ErrorNote error={failure} />}
-          {!failure && load.data && <Result result={load.data} />}
+          {!failure && load.data && project.data && sql && (
+            <>
+              <div class="sql-bar">
+                <Select
+                  label="Chart"
+                  value={draw ?? ""}
+                  options={[
+                    ["", "none"],
+                    ["lines", "lines"],
+                    ["bars", "bars"],
+                  ]}
+                  on_change={(value) => set_query({ draw: value || null })}
+                />
+                <span class="spring" />
+                <SaveResult
+                  project={project.data}
+                  sql={() => with_range(sql, current_range(default_range), Date.now())}
+                />
+              </div>
+              {draw && (
+                <ExploreChart
+                  project={project.data}
+                  chart={{ ...read_chart(new URLSearchParams()), sql, draw: draw === "bars" ? "bars" : "lines" }}
+                  title="Query"
+                />
+              )}
+              <Result project={params.project ?? ""} result={load.data} />
+            </>
+          )}
           {sql && load.loading && !load.data && <Skeleton />}
         </div>
       </div>

@@ -3,11 +3,12 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { SpanRow, TraceSkeleton } from "../../api_types";
+import type { SpanRow, TraceOutline } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { quoted } from "../../lib/filter/span_filter";
 import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
+import { outline_rows } from "../../lib/view/outline";
 import {
   build_tree,
   failed_spans,
@@ -35,15 +36,13 @@ import { AddToDatasetButton } from "../datasets/add_to_dataset";
 import { project_route, use_project } from "../projects/data";
 import { QuickLabels } from "../queues/quick_labels";
 import { AskButton } from "../runs/ask";
-import { EvalSummary, use_span_evals } from "./evals";
+import { EvalSummary, use_keep_item, use_span_evals } from "./evals";
 import { SpanPanel, use_settled } from "./span";
 import { neighbours_of } from "./trace_order";
 import { trace_as_markdown } from "./trace_text";
 import { TraceTree } from "./tree";
 
-function Summary({ tree, project, spans }: { tree: SpanTree; project: string; spans: number }) {
-  const root = tree.spans[0]?.span;
-  if (!root) return null;
+function sums_of(tree: SpanTree) {
   let tokens = 0;
   let cost = 0;
   let session = "";
@@ -52,6 +51,13 @@ function Summary({ tree, project, spans }: { tree: SpanTree; project: string; sp
     cost += span.cost_nano_usd / 1000;
     session ||= span.session_id;
   }
+  return { tokens, cost, session };
+}
+
+function Summary({ tree, project, spans }: { tree: SpanTree; project: string; spans: number }) {
+  const root = tree.spans[0]?.span;
+  const { tokens, cost, session } = useMemo(() => sums_of(tree), [tree]);
+  if (!root) return null;
   return (
     <div class="trace-summary">
       {tree.errors > 0 && <State tone="failed" text={plural(tree.errors, "error")} />}
@@ -125,14 +131,16 @@ interface TraceActionsProps {
 function TraceActions({ project, trace, tree, spans }: TraceActionsProps) {
   const [deleting, set_deleting] = useState(false);
   const address = `${window.location.origin}${trace_page(project.name, trace)}`;
-  const copied = (text: string, done: string) => () => void copy_text(text).then((ok) => ok && toast_done(done));
+  const copied = (text: () => string, done: string) => () =>
+    void copy_text(text()).then((ok) => ok && toast_done(done));
+  const keep = use_keep_item(project, trace);
   const items: MenuItem[] = [
-    { title: "Copy link", icon: "link", run: copied(address, "Link copied") },
+    { title: "Copy link", icon: "link", run: copied(() => address, "Link copied") },
     {
       title: "Copy as Markdown",
       icon: "copy",
       hint: "for a bug report, without texts",
-      run: copied(trace_as_markdown(tree, address), "Markdown copied"),
+      run: copied(() => trace_as_markdown(tree, address), "Markdown copied"),
     },
     {
       title: "Download as JSON lines",
@@ -142,6 +150,7 @@ function TraceActions({ project, trace, tree, spans }: TraceActionsProps) {
     },
     { title: "Download as OTLP", icon: "download", run: () => save_export(project, trace, "otlp", "otlp.jsonl") },
   ];
+  if (keep) items.push({ ...keep, divided: true });
   if (can("trace_delete"))
     items.push({
       title: "Delete trace…",
@@ -254,7 +263,7 @@ function Tree({ tree, project, messages }: TreeProps) {
   const matches = useMemo(() => new Set(found), [found]);
   const evals = use_span_evals(project, tree.spans[0]?.span.trace_id ?? "");
   const named = query.value.get("span");
-  const chosen = named === null ? undefined : tree.index_of.get(named);
+  const chosen = named === null ? undefined : tree.index_of(named);
   const selected = chosen ?? 0;
 
   // A link to a span shows it even when its parent is collapsed.
@@ -403,9 +412,14 @@ export function TracePage({ params }: { params: Params }) {
   const id = project.data?.id;
   const trace = params.trace ?? "";
   const key = `trace/${id}/${trace}`;
-  const load = use_load(id ? key : null, (signal) =>
-    api.get<TraceSkeleton>(project_route(project.data, `traces/${segment(trace)}/skeleton`), {}, signal),
-  );
+  const load = use_load(id ? key : null, async (signal) => {
+    const outline = await api.get<TraceOutline>(
+      project_route(project.data, `traces/${segment(trace)}/outline`),
+      {},
+      signal,
+    );
+    return { is_cut: outline.is_cut, spans: outline_rows(trace, outline) };
+  });
   const skeleton = load.data;
   const [messages_shown, set_messages_shown] = useState(false);
   const steps = useMemo(() => skeleton && without_messages(skeleton.spans), [skeleton]);

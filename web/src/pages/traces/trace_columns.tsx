@@ -1,31 +1,15 @@
 // The columns of the list of traces.
 
 import type { EvalView, TraceRow, TraceTextView } from "../../api_types";
-import { with_condition } from "../../lib/filter/span_filter";
-import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import { exact_count, money, plural, short_count } from "../../lib/format/number";
 import { local_time } from "../../lib/format/time";
 import { Id } from "../../parts/copy";
 import { State } from "../../parts/state";
 import type { Column } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { trace_page } from "../addresses";
+import { Amount, Duration, Preview, Value } from "./cells";
 import { EvalChips } from "./evals";
-import { filter_text, set_filter } from "./span_list";
-
-/** A value that filters the list when clicked. */
-function Value({ operand, value }: { operand: string; value: string }) {
-  if (value === "") return <span class="faint">–</span>;
-  return (
-    <button
-      type="button"
-      class="value"
-      title={`Filter for ${operand} = ${value}`}
-      onClick={() => set_filter(with_condition(filter_text(), operand, "=", value))}
-    >
-      {value}
-    </button>
-  );
-}
 
 export function trace_columns(
   project: string,
@@ -60,6 +44,7 @@ export function trace_columns(
       id: "status",
       title: "Status",
       width: "92px",
+      server_sort: true,
       cell: (row) =>
         row.errors > 0 ? <State tone="failed" text={plural(row.errors, "error")} /> : <span class="faint">OK</span>,
     },
@@ -86,14 +71,8 @@ export function trace_columns(
       title: "Duration",
       width: "116px",
       wide: true,
-      cell: (row) => (
-        <span class="meter" title={`${exact_count(row.duration_ns)} ns`}>
-          <span class="meter-text">{span_duration(row.duration_ns)}</span>
-          <span class="meter-track">
-            <span style={{ width: `${Math.max(1, (100 * row.duration_ns) / Math.max(longest, 1))}%` }} />
-          </span>
-        </span>
-      ),
+      server_sort: true,
+      cell: (row) => <Duration nanoseconds={row.duration_ns} longest={longest} />,
     },
     {
       id: "spans",
@@ -109,14 +88,16 @@ export function trace_columns(
       width: "66px",
       align: "right",
       wide: true,
+      server_sort: true,
       cell: (row) => <Amount value={row.tokens} text={short_count} exact={exact_count(row.tokens)} />,
     },
     {
       id: "cost",
       title: "Cost",
-      width: "76px",
+      width: "92px",
       align: "right",
       wide: true,
+      server_sort: true,
       cell: (row) => <Amount value={row.cost_nano_usd / 1000} text={money} exact={`$${row.cost_nano_usd / 1e9}`} />,
     },
     {
@@ -162,19 +143,13 @@ export function trace_columns(
         </span>
       ),
     },
-    { id: "ago", title: "When", width: "96px", align: "right", cell: (row) => <Time time={row.start_time} /> },
+    {
+      id: "ago",
+      title: "When",
+      width: "96px",
+      align: "right",
+      server_sort: true,
+      cell: (row) => <Time time={row.start_time} />,
+    },
   ];
-}
-
-/** The beginning of a text, in one line. */
-function Preview({ text }: { text: string }) {
-  return (
-    <span class="trace-text soft" title={text.slice(0, 500)}>
-      {text.slice(0, 200)}
-    </span>
-  );
-}
-
-function Amount({ value, text, exact }: { value: number; text: (value: number) => string; exact: string }) {
-  return value === 0 ? <span class="faint">–</span> : <span title={exact}>{text(value)}</span>;
 }

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EvalView } from "../../api_types";
 import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import { minimap_marks } from "../../lib/view/minimap";
 import { axis_marks, type SpanTree, type TreeSpan } from "../../lib/view/span_tree";
 import { row_window, scroll_to_show } from "../../lib/view/window";
 import { Icon } from "../../parts/icon";
@@ -173,18 +174,12 @@ function Minimap({ tree, rows, scroll_top, view_height, scroll_to }: MinimapProp
     const style = getComputedStyle(element);
     // The style sheet defines both colours, so that they follow the theme.
     const line = Math.max(1, Math.min(3, height / rows.length));
-    const draw = (wanted: boolean) => {
-      context.fillStyle = wanted ? style.color : style.outlineColor;
-      for (const [at, index] of rows.entries()) {
-        const node = tree.spans[index];
-        if (!node || (node.span.status === "error") !== wanted) continue;
-        const x = (width * node.start) / Math.max(tree.duration, 1);
-        const length = Math.max(1.5, (width * node.span.duration_ns) / Math.max(tree.duration, 1));
-        context.fillRect(Math.min(x, width - 1.5), (height * at) / rows.length, length, line);
-      }
-    };
-    draw(false);
-    draw(true);
+    const marks = minimap_marks(tree, rows, width, height);
+    for (const failed of [false, true]) {
+      context.fillStyle = failed ? style.color : style.outlineColor;
+      for (const mark of marks)
+        if (mark.failed === failed) context.fillRect(mark.left, mark.top, mark.right - mark.left, line);
+    }
   }, [tree, rows, height]);
   const go = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const box = event.currentTarget.getBoundingClientRect();
