@@ -15,6 +15,7 @@ import io
 import multiprocessing
 import os
 import pathlib
+import socketserver
 import sys
 import time
 import traceback
@@ -30,6 +31,15 @@ def tests_of(files):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_") and function.__module__ == file:
                 yield f"{file}: {name[5:].replace('_', ' ')}", function
+
+
+def quiet_about_clients(server, request, address):
+    """A client that resets its connection is part of many tests; only other errors of a server are worth lines."""
+    if not isinstance(sys.exc_info()[1], ConnectionError):
+        print(f"{type(server).__name__}: {traceback.format_exc()}", file=sys.stderr, flush=True)
+
+
+socketserver.BaseServer.handle_error = quiet_about_clients
 
 
 def outcome_of(name, function, binary):

@@ -1,10 +1,13 @@
-"""What administrators use: custom roles, storage by space."""
+"""What administrators use: custom roles, storage by space, keys by last use, the versions that served."""
 
 import json
+import pathlib
+import shutil
+import tempfile
 
 from runs import Shop, shell
+from server import Server, wait_until
 from server import run as command
-from server import wait_until
 from telemetry import key_of, otlp_json
 
 
@@ -75,3 +78,47 @@ def test_the_storage_of_each_space_is_shown_to_owners_of_the_installation(binary
     assert used["total_bytes"] == sum(used[f"{part}_bytes"] for part in parts), used
     assert empty["total_bytes"] == 0 and rest["space_id"] is None and rest["other_bytes"] > 0, rows
     assert "default" in hone("space", "storage")
+
+
+def test_keys_of_all_spaces_are_listed_by_last_use(binary, stack):
+    shop = Shop(binary, stack)
+    hone = commands_of(binary, shop)
+    shop.client.must("POST", "/v1/spaces", {"name": "other"})
+    shop.client.must("POST", "/v1/keys?space=other", {"name": "never used"})
+    rows = json.loads(hone("key", "list", "--installation", "--by-last-use", "--json"))
+    assert [(row["name"], row["space_name"]) for row in rows][:1] == [("never used", "other")], rows
+    assert rows[-1]["name"] == "cli" and rows[-1]["last_used_at"] and {row["user_email"] for row in rows} == {"admin@localhost"}, rows
+    assert json.loads(hone("key", "list", "--installation", "--unused-days", "1", "--json")) == []
+    assert "other" not in hone("key", "list")
+    hone("key", "list", "--installation", "--space", "other", fails=2)
+    # Only for owners of the installation, and not for a key that cannot manage users.
+    reader = shop.client.must("POST", "/v1/keys", {"name": "reader", "scopes": ["read", "key_create"]}).data["key"]
+    for path, status in (("scope=installation", 403), ("scope=installation&space=other", 400), ("", 200), ("unused_days=0", 400), ("order=name", 400)):
+        answer = shop.server.client(key=reader).get(f"/v1/keys?{path}")
+        assert answer.status == status, (path, answer.text)
+
+
+def test_an_upgrade_is_seen_without_asking_anybody(binary, stack):
+    folder = pathlib.Path(binary).resolve().parent
+    copy = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())) / "installed"
+    copy.mkdir()
+    for entry in folder.iterdir():
+        if entry.name.startswith("hone") and not entry.name.endswith(".debug") and entry.is_file():
+            shutil.copy(entry, copy)
+    (copy / "playbooks").symlink_to((folder / "playbooks").resolve())
+    server = stack.enter_context(Server(str(copy / "hone")))
+    admin = server.admin()
+    shown = admin.must("GET", "/v1/server").data
+    assert [(change["version"], change["previous"]) for change in shown["versions"]] == [(shown["version"], "")], shown["versions"]
+    assert shown["program_replaced"] is False
+    # As a package manager replaces it: a new file under the same name.
+    shutil.copy(copy / "hone-server", copy / "new")
+    (copy / "new").rename(copy / "hone-server")
+    assert admin.must("GET", "/v1/server").data["program_replaced"] is True
+    key = admin.must("POST", "/v1/keys", {"name": "cli"}).data["key"]
+    said = command(binary, "version", environment={"HONE_URL": server.url, "HONE_API_KEY": key})
+    assert said.returncode == 0 and "restart the server to complete the upgrade" in said.stdout, said
+    server.stop()
+    server.start()
+    again = server.admin().must("GET", "/v1/server").data
+    assert again["versions"] == shown["versions"] and again["program_replaced"] is False, again

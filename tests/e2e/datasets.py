@@ -5,13 +5,15 @@ import gzip
 import json
 import pathlib
 import re
+import sqlite3
+import subprocess
 import tempfile
 import time
 import urllib.parse
 
 from phoenix import run_node
 from postgres import Postgres
-from server import Server
+from server import Server, wait_until
 from telemetry import key_of, otlp_json, rows
 from trace_commands import Hone
 
@@ -66,8 +68,53 @@ def test_a_dataset_is_pushed_compared_restored_and_pulled(binary, stack):
         each["input"] for each in pulled
     ]
     assert json.loads(hone("dataset", "show", "shop", "--json").stdout)["example_count"] == 3
+    # Examples without an id of their own are copied as well; a file that fails leaves no dataset.
+    bare = folder / "bare.jsonl"
+    bare.write_text('{"input":{"n":1}}\n{"input":{"n":2}}\n')
+    hone("dataset", "push", "bare", str(bare), "--action", "create")
+    hone("dataset", "pull", "bare", "-o", str(folder / "pulled.jsonl"))
+    assert json.loads(hone("dataset", "push", "twin", str(folder / "pulled.jsonl"), "--json").stdout)["num_created_examples"] == 2
+    again = json.loads(hone("dataset", "push", "bare", str(folder / "pulled.jsonl"), "--json").stdout)
+    assert (again["num_created_examples"], again["num_updated_examples"]) == (0, 0), again
+    bare.write_text('{"input":{"n":1}}\n{"input":\n')
+    hone("dataset", "push", "broken", str(bare), "--action", "create", status=8)
+    hone("dataset", "show", "broken", status=5)
     hone("dataset", "delete", "shop", "--yes")
     hone("dataset", "show", "shop", status=5)
+
+
+def test_an_import_that_is_killed_is_invisible_and_the_next_one_is_whole(binary, stack):
+    server = stack.enter_context(Server(binary))
+    folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    client = server.client(key_of(server))
+    hone = Hone(server, client.key)
+    upload(client, "shop", inputs=[{"n": -1}, {"n": -2}], example_ids=["row 0", "kept"])
+    file = folder / "rows.jsonl"
+    with file.open("w") as out:
+        out.writelines(f'{{"id":"row {n}","input":{{"n":{n}}},"split":"new"}}\n' for n in range(200_000))
+
+    def stored():
+        with sqlite3.connect(f"file:{server.data_dir}/hone.db?mode=ro", uri=True) as database:
+            return database.execute("SELECT COUNT(*) FROM dataset_examples").fetchone()[0]
+
+    command = [hone.binary, "dataset", "push", "shop", str(file), "--action", "update"]
+    with subprocess.Popen(command, env=hone.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as pushing:
+        wait_until(lambda: stored() > 2000, "rows arrive")
+        server.kill()
+        error = pushing.communicate(timeout=60)[1]
+    assert pushing.returncode == 7, (pushing.returncode, error)
+    server.start()
+    client = server.client(client.key)
+    left = client.must("GET", "/v1/datasets/shop/examples").data["examples"]
+    assert [(each["id"], each["input"]["n"]) for each in left] == [("row 0", -1), ("kept", -2)], left
+    assert len(client.must("GET", "/v1/datasets/shop/versions").data) == 1
+    hone = Hone(server, client.key)
+    pushed = hone.json("dataset", "push", "shop", str(file), "--action", "update")
+    counts = [pushed[f"num_{what}_examples"] for what in ("created", "updated", "deleted")]
+    assert counts == [199_999, 1, 1], pushed
+    found = client.must("GET", "/v1/datasets/shop/examples").data["examples"]
+    assert len(found) == len({each["id"] for each in found}) == 200_000
+    assert len(client.must("GET", "/v1/datasets/shop/examples?split=new").data["examples"]) == 200_000
 
 
 def test_spans_become_examples_once_and_keep_their_source(binary, stack):
@@ -170,6 +217,65 @@ def test_bad_uploads_are_refused_and_store_nothing(binary, stack):
     node = read.data["examples"][0]["node_id"]
     foreign = client.post("/v1/datasets/upload", {"action": "update", "name": "other", "inputs": [{}], "example_ids": [node]})
     assert foreign.status == 422, foreign.text
+
+
+def test_deep_wide_and_large_uploads_are_stored_whole_or_not_at_all(binary, stack):
+    server = stack.enter_context(Server(binary))
+    client = server.client(key_of(server))
+    deep = {}
+    for _ in range(300):
+        deep = {"a": deep}
+    good = {"action": "create", "name": "n", "inputs": [{"a": 1}]}
+    many = [f"split {n}" for n in range(10_000)]
+    for change in ({"inputs": [deep]}, {"splits": [many]}, {"inputs": [{"x": "y" * (5 << 20)}]}):
+        refused = client.post("/v1/datasets/upload", good | change)
+        assert refused.status == 422 and refused.json["detail"], (str(change)[:60], refused.text[:300])
+    assert client.post("/v1/datasets/upload", b" " * ((100 << 20) + 1), {"Content-Type": "application/json"}).status == 413
+    assert client.must("GET", "/v1/datasets").json["data"] == []
+    key = "k" * (1 << 20)
+    upload(client, "wide", inputs=[{key: 1}, {"b": 2}])
+    first = client.must("GET", "/v1/datasets/wide/examples").data
+    assert first["examples"][0]["input"] == {key: 1}
+    # An update without examples deletes all of them; the version before has them still.
+    emptied = client.must("POST", "/v1/datasets/upload", {"action": "update", "name": "wide", "inputs": []}).data
+    assert emptied["num_deleted_examples"] == 2, emptied
+    assert client.must("GET", "/v1/datasets/wide/examples").data["examples"] == []
+    before = client.must("GET", f"/v1/datasets/wide/examples?version_id={urllib.parse.quote(first['version_id'])}").data
+    assert len(before["examples"]) == 2, before
+
+
+def test_ids_and_cursors_of_other_things_are_refused(binary, stack):
+    server = stack.enter_context(Server(binary))
+    admin = server.admin()
+    admin.must("POST", "/v1/spaces", {"name": "elsewhere"})
+    there = server.client(admin.must("POST", "/v1/keys?space=elsewhere", {"name": "there"}).data["key"])
+    client = server.client(key_of(server))
+    for name in ("one", "two"):
+        upload(client, name, inputs=[{"n": n} for n in range(3)])
+    versions = {name: client.must("GET", f"/v1/datasets/{name}/examples").data for name in ("one", "two")}
+    foreign = urllib.parse.quote(versions["two"]["version_id"])
+    assert client.get(f"/v1/datasets/one/examples?version_id={foreign}").status == 404
+    assert client.post("/v1/datasets/one/experiments", {"version_id": versions["two"]["version_id"]}).status == 404
+    experiment = client.must("POST", "/v1/datasets/one/experiments", {}).data["id"]
+    runs = f"/v1/experiments/{experiment}/runs"
+    body = {"dataset_example_id": versions["one"]["examples"][0]["node_id"], "repetition_number": 1, "output": 1} | TIMES
+    assert client.post(runs, body | {"repetition_number": -1}).status == 422
+    # An example of another dataset is not in the experiment; a run that failed is replaced, a good one stays.
+    assert client.post(runs, body | {"dataset_example_id": versions["two"]["examples"][0]["node_id"]}).status == 404
+    failed = client.must("POST", runs, body | {"output": None, "error": "it threw"}).data["id"]
+    good = client.must("POST", runs, body).data["id"]
+    assert good == failed and client.post(runs, body).status == 409
+    eval = {"experiment_run_id": good, "name": "n", "annotator_kind": "CODE", "result": {"explanation": "because"}} | TIMES
+    assert client.post("/v1/experiment_evaluations", eval | {"result": {"explanation": "x" * (5 << 20)}}).status == 413
+    assert client.post("/v1/experiment_evaluations", eval).status == 200
+    for cursor in ("not a cursor", client.must("GET", "/v1/datasets?limit=1").json["next_cursor"]):
+        asked = client.get(f"/v1/experiments/{experiment}/incomplete-runs?cursor={urllib.parse.quote(cursor, safe='')}")
+        assert asked.status == 422, (cursor, asked.text)
+    # From another space nothing of it is there.
+    for path in ("/v1/datasets/one", f"/v1/datasets/{versions['one']['dataset_id']}", f"/v1/experiments/{experiment}", runs):
+        assert there.get(path).status == 404, path
+    assert there.post("/v1/experiment_evaluations", eval).status == 404
+    assert there.post(runs, body).status == 404
 
 
 def test_twenty_thousand_examples_are_stored_and_read_within_the_clients_timeout(binary, stack):

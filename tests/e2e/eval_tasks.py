@@ -1,6 +1,7 @@
 """Models, code and services as evaluators: tested, in experiments, and as online tasks over traces, with kills, nonsense and
 two servers."""
 
+import collections
 import hashlib
 import hmac
 import http.server
@@ -11,7 +12,8 @@ from experiments import ended, start
 from models import Provider
 from prompts import add_skill
 from server import Server, wait_until
-from telemetry import key_of, otlp_json
+from telemetry import engine_of, key_of, otlp_json
+from trace_commands import Hone
 
 PROMPT = "Input: {{input}}\nOutput: {{output}}\nIs it polite?"
 LABELS = {"type": "categorical", "values": [{"label": "pass", "score": 1}, {"label": "fail", "score": 0}]}
@@ -130,7 +132,14 @@ def test_a_task_evaluates_new_traces_once_and_its_funnel_accounts_for_each(binar
         return sum(row["judged"] for row in rows) == 5 and rows
 
     rows = wait_until(counted, "the funnel is complete")
+    rate = client.must("GET", "/v1/evaluators").data[0]["pass_rate"]
+    assert rate == {"version": 1, "scored": 5, "rate": 1, "low": 0.5655, "high": 1}, rate  # Wilson of 5 of 5
+    assert client.must("GET", f"/v1/evaluators/{evaluator['id']}").data["pass_rate"] == rate
+    (title, row) = Hone(server, sender_key(server)).run("evaluator", "list").stdout.splitlines()
+    assert "PASS RATE" in title and "0.5655" in row, (title, row)
     assert sum(row["failed"] + row["skipped"] + row["waiting"] for row in rows) == 0, rows
+    # What was there before the task is none of its.
+    assert [sum(row[count] for row in rows) for count in ("received", "matched", "sampled")] == [5, 5, 5], rows
     # The calls of the evaluator are traces too, in a hidden project that no task evaluates.
     requests = provider.get("/_count")["requests"]
     assert requests == 5, requests
@@ -209,6 +218,20 @@ def until_paused(client, task):
     return wait_until(paused, "the task is paused", 60)
 
 
+def test_a_task_wakes_a_sleeping_engine_and_loses_nothing(binary, stack):
+    server, provider, client = laboratory(binary, stack, "verdict_pass", "--engine-idle-stop", "1s")
+    shop_project(server, client)
+    task = task_of(client, polite(client), target="span")
+    for first in (1, 11):
+        # Without new spans the task does not keep it awake.
+        wait_until(lambda: engine_of(server) is None, "the engine sleeps", 240)
+        send(server, client, 2, first=first)
+        wait_until(lambda: len(jobs_of(client, task, "done")) == (2 if first == 1 else 4), "all are evaluated", 240)
+    found = evals_of(client, "span")
+    assert sorted(int(one["target_id"], 16) for one in found) == [1, 2, 11, 12], found
+    assert provider.get("/_count")["requests"] == 4, provider.get("/_count")
+
+
 def test_nonsense_and_refused_credentials_pause_a_task_with_a_notice_and_bounded_cost(binary, stack):
     server, provider, client = laboratory(binary, stack, "text")
     shop_project(server, client)
@@ -235,10 +258,170 @@ def test_nonsense_and_refused_credentials_pause_a_task_with_a_notice_and_bounded
     assert provider.get("/_count")["requests"] - before <= 8, provider.get("/_count")
 
 
+class Faults(http.server.BaseHTTPRequestHandler):
+    """A model with the interface of OpenAI; the first part of the path says what is wrong with its responses."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        fault = self.path.split("/")[1]
+        with self.server.lock:
+            self.server.seen[fault] += 1
+        call = {"id": "1", "type": "function", "function": {"name": "report_verdict", "arguments": '{"explanation": "x", "label": "pass"}'}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call] * (2 if fault == "twice" else 1)}
+        body = {"id": "x", "object": "chat.completion", "model": "gpt-4o", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+        if fault == "error":
+            body = {"error": {"message": "the upstream is overloaded"}}
+        text = b"<html>Bad gateway</html>" if fault == "page" else json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html" if fault == "page" else "application/json")
+        self.send_header("Content-Length", str(len(text) + (1000 if fault == "cut" else 0)))
+        self.end_headers()
+        self.wfile.write(text)
+        self.close_connection = True
+
+    def log_message(self, *_):
+        pass
+
+
+def test_successful_responses_without_one_verdict_have_a_reason_and_never_a_score(binary, stack):
+    model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Faults)
+    model.seen, model.lock = collections.Counter(), threading.Lock()
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    stack.callback(model.shutdown)
+    client = stack.enter_context(Server(binary)).admin()
+    results = {}
+
+    def evaluated(fault):
+        body = {"name": fault, "type": "model", "secrets": {"API_KEY": "sk-scripted"}, "variables": {
+            "PROTOCOL": "openai", "BASE_URL": f"http://127.0.0.1:{model.server_port}/{fault}", "ALLOW_PRIVATE": "true"}}
+        skill = client.must("POST", "/v1/skills", body).data["id"]
+        made = polite(client, fault, model={"name": "gpt-4o", "skill": skill})
+        return made["id"]
+
+    def apply(fault, evaluator):
+        answer = client.must("POST", f"/v1/evaluators/{evaluator}/test", {"documents": [{"input": "a", "output": "b"}]})
+        results[fault] = answer.data[0]
+
+    made = {fault: evaluated(fault) for fault in ("error", "page", "cut", "twice", "no_usage")}
+    threads = [threading.Thread(target=apply, args=one) for one in made.items()]  # retries pause, all at the same time
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {fault: result["reason"] for fault, result in results.items()} == {
+        "error": "provider", "page": "provider", "cut": "provider", "twice": "unparsable", "no_usage": None}, results
+    assert results["no_usage"]["verdict"]["label"] == "pass", results["no_usage"]
+    assert results["no_usage"]["tokens"] == results["no_usage"]["estimated_tokens"] > 0, results["no_usage"]
+    for fault in ("error", "page", "cut", "twice"):
+        assert results[fault]["verdict"] is None and results[fault]["error"], results[fault]
+    assert "the upstream is overloaded" in results["error"]["error"], results["error"]
+    # Retried four times, repaired once: never more.
+    assert model.seen == {"error": 5, "page": 5, "cut": 5, "twice": 2, "no_usage": 1}, model.seen
+
+
+def test_usage_that_a_provider_does_not_report_is_estimated_and_marked_beside_its_cost(binary, stack):
+    model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Faults)
+    model.seen, model.lock = collections.Counter(), threading.Lock()
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    stack.callback(model.shutdown)
+    server = stack.enter_context(Server(binary))
+    client = server.admin()
+    body = {"name": "silent", "type": "model", "secrets": {"API_KEY": "sk-scripted"}, "variables": {
+        "PROTOCOL": "openai", "BASE_URL": f"http://127.0.0.1:{model.server_port}/no_usage", "ALLOW_PRIVATE": "true", "PRICES": "gpt-4o 1000 1000"}}
+    client.must("POST", "/v1/skills", body)
+    shop_project(server, client)
+    task = task_of(client, polite(client))
+    send(server, client, 1)
+    (job,) = wait_until(lambda: jobs_of(client, task, "done"), "the trace is evaluated", 60)
+    # A thousand dollars per million tokens: a million nano-dollars for each.
+    assert job["tokens"] == job["estimated_tokens"] > 0 and job["cost_nano_usd"] == job["tokens"] * 1_000_000, job
+    (title, row) = Hone(server, sender_key(server)).run("eval-task", "jobs", task["id"]).stdout.splitlines()
+    assert "ESTIMATED" in title and row.split().count(str(job["tokens"])) == 2, (title, row)
+    seen = client.must("GET", f"/v1/eval_tasks/{task['id']}").data
+    assert (seen["tokens_today"], seen["cost_micro_usd_today"]) == (job["tokens"], job["tokens"] * 1000), seen
+    (used,) = client.must("GET", "/v1/model_usage?group_by=model").data
+    assert (used["total_tokens"], used["estimated_tokens"]) == (0, job["tokens"]), used
+
+
+# The worker of an agent evaluator that does what its document says: it tries everything, then reports.
+OBEDIENT = """
+import json, os, socket, urllib.error, urllib.request
+def mcp(method, **params):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    request = urllib.request.Request("http://127.0.0.1:3129/mcp", body, {"Content-Type": "application/json"})
+    return json.loads(urllib.request.urlopen(request, timeout=60).read())["result"]
+def tool(tool_name, /, **arguments):
+    return mcp("tools/call", name=tool_name, arguments=arguments)
+document = json.load(open("/hone/trigger.json"))["document"]
+seen = {"tools": sorted(one["name"] for one in mcp("tools/list")["tools"]), "refused": [], "done": []}
+for name, arguments in document["do"].items():
+    reply = tool(name, **arguments)
+    is_refused = reply["isError"] and "there is no tool" in reply["content"][0]["text"]
+    seen["refused" if is_refused else "done"].append(name)
+seen["reads"] = not tool("list_projects")["isError"]
+try:
+    request = urllib.request.Request("http://127.0.0.1:3129/api/v1/projects/shop/evals", b"{}", {"Content-Type": "application/json"}, method="POST")
+    seen["api"] = urllib.request.urlopen(request, timeout=60).status
+except urllib.error.HTTPError as error:
+    seen["api"] = error.code
+try:
+    socket.create_connection((document["host"], document["port"]), 3).close()
+    seen["network"] = True
+except OSError:
+    seen["network"] = False
+seen["secret"] = os.environ.get("DEPLOY_TOKEN", "")
+seen["skills"] = "tidy" in os.popen("find /hone /workspace 2>/dev/null; env").read()
+print(tool("report_verdict", label="fail", explanation=json.dumps(seen)))
+print(tool("report_verdict", label="pass"))
+"""
+
+
+def test_the_run_of_an_agent_evaluator_only_reads_whatever_its_document_says(binary, stack):
+    server, provider, client = laboratory(binary, stack)
+    shop_project(server, client)
+    send(server, client, 1)
+    skill = client.must("POST", "/v1/skills", {"name": "tidy", "type": "custom"}).data["id"]
+    sandbox = {"network": "open", "allow_hosts": ["example.com"], "secret_env": {"DEPLOY_TOKEN": "planted-0123456789"}}
+    settings = {"harness": "command", "command": ["/usr/bin/python3", "-c", OBEDIENT], "skills": [skill], "sandbox": sandbox}
+    client.must("POST", "/v1/presets", {"name": "reviewer", "settings": settings})
+    body = {"name": "checked", "kind": "agent", "agent": {"preset": "reviewer", "instructions": "Decide.", "output": LABELS}}
+    evaluator = client.must("POST", "/v1/evaluators", body).data["id"]
+    url = server.url.split("://")[1].split(":")
+    wanted = {
+        "save_investigation": {"title": "owned", "markdown": "x"}, "save_file": {"name": "owned.txt", "text": "x"},
+        "label_spans": {"labels": [{"span_id": f"{1:016x}", "trace_id": f"{1:032x}", "name": "owned", "label": "x"}]},
+        "save_findings": {"findings": []}, "report_issue": {"title": "owned", "description": "x"}, "get_checks": {},
+        "propose_examples": {"dataset": "owned", "examples": [{"input": {}}]}, "add_evals": {"evals": []},
+        "run_evaluator": {"evaluator": "checked", "documents": [{}]},
+    }
+    document = {"input": "answer pass", "do": wanted, "host": url[0], "port": int(url[1])}
+    tested = client.must("POST", f"/v1/evaluators/{evaluator}/test", {"documents": [document]}).data[0]
+    assert tested["verdict"] and tested["verdict"]["label"] == "fail", tested
+    seen = json.loads(tested["verdict"]["explanation"])
+    assert seen["done"] == [] and sorted(seen["refused"]) == sorted(wanted), seen
+    reading = {"describe_project", "get_issue", "get_series", "get_span", "get_trace", "list_datasets", "list_evals", "list_issues",
+               "list_projects", "query_sql", "read_examples", "search_spans"}
+    assert set(seen["tools"]) == reading | {"report_verdict"}, seen["tools"]
+    assert seen["reads"] and seen["api"] == 403, seen
+    assert not seen["network"] and not seen["secret"] and not seen["skills"], seen
+    assert evals_of(client) == [] and client.must("GET", "/v1/issues?project=shop").data == []
+    run = next(one for one in client.must("GET", "/v1/runs").data if one["title"] == "Evaluate: checked")
+    used = client.must("GET", f"/v1/runs/{run['id']}/manifest").data["settings"]
+    assert used["skills"] == [] and used["repos"] == [] and used["sandbox"]["secret_env"] == {}, used
+    assert used["sandbox"]["network"] == "none" and used["sandbox"]["allow_hosts"] == [], used
+    # A worker that evaluates nothing has no verdict to report.
+    report = client.must("POST", "/v1/runs", {"project": "shop", "prompt": "x", "settings": {"harness": "command", "command": [
+        "/usr/bin/python3", "-c", OBEDIENT.split("document = ")[0] + "print(tool('report_verdict', label='pass'))"]}}).data["id"]
+    wait_until(lambda: client.must("GET", f"/v1/runs/{report}").data["state"] == "succeeded", "the worker is done", 60)
+    texts = [event["text"] for event in client.must("GET", f"/v1/runs/{report}/events?limit=1000").data if event["kind"] == "message"]
+    assert any("there is no tool named report_verdict" in text for text in texts), texts
+
+
 class Judge(http.server.BaseHTTPRequestHandler):
     secret = ""
     seen = []
     pending = 1
+    ended = threading.Event()
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -248,6 +431,10 @@ class Judge(http.server.BaseHTTPRequestHandler):
         status, reply = 200, {"label": "pass", "explanation": "remote"}
         if request["document"].get("input") == "redirect":
             status, reply = 302, {}
+        elif request["document"].get("input") == "busy":
+            status, reply = 429, {"error": "slow down"}
+        elif request["document"].get("input") == "large":
+            reply = {"label": "pass", "explanation": "x" * 300_000}
         elif Judge.pending > 0:
             Judge.pending -= 1
             status, reply = 202, {"retry_after": 1}
@@ -257,7 +444,16 @@ class Judge(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "http://169.254.169.254/")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text)
+        if request["document"].get("input") != "slow":
+            self.wfile.write(text)
+            return
+        try:
+            for byte in text:  # never silent for long, and never done in time
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+                Judge.ended.wait(0.2)
+        except OSError:
+            pass
 
     def log_message(self, *_):
         pass
@@ -283,6 +479,13 @@ def test_a_remote_service_gets_signed_requests_within_the_address_rules(binary, 
     assert len(Judge.seen) == 2 and Judge.seen[0][0]["evaluator"] == "remote", Judge.seen
     redirected = client.must("POST", f"{path}/test", {"documents": [{"input": "redirect"}]}).data[0]
     assert redirected["reason"] == "provider" and "redirects are not followed" in redirected["error"], redirected
+    # One that is slow byte by byte, busy for ever or sends too much gives no verdict, after a bounded number of requests.
+    client.must("PATCH", path, {"remote": definition | {"timeout_ms": 1000}})
+    for word, reason in {"slow": "timeout", "busy": "provider", "large": "too_large"}.items():
+        before = len(Judge.seen)
+        failed = client.must("POST", f"{path}/test", {"documents": [{"input": word}]}).data[0]
+        assert failed["reason"] == reason and failed["verdict"] is None, failed
+        assert len(Judge.seen) - before <= 5, (word, len(Judge.seen) - before)
     other = {"url": "http://127.0.0.1:1/judge", "output": LABELS}
     client.must("PATCH", path, {"remote": other})
     private = client.must("POST", f"{path}/test", {"documents": [{"input": "a"}]}).data[0]

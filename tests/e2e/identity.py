@@ -14,7 +14,7 @@ import time
 import urllib.parse
 
 from openid import BadProvider, Browser, Key, attack, free_port
-from server import ADMIN, PASSWORD, Client, Server, run
+from server import ADMIN, PASSWORD, Client, Server, run, wait_until
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 
@@ -112,6 +112,73 @@ def test_a_first_sign_in_makes_an_account_with_the_roles_of_its_groups_and_later
     # A password never works for it, and none is sent by mail.
     assert server.client().post("/v1/login", {"email": "ada@example.com", "password": ""}).status == 401
     assert "/userinfo" not in provider.hits, "everything was in the ID token"
+
+
+def test_groups_take_back_only_what_they_gave_and_never_the_last_owner_of_a_space(binary, stack):
+    server, provider = serve(binary, stack), BadProvider(stack)
+    admin = server.admin()
+    solo, manual = (admin.must("POST", "/v1/spaces", {"name": name}).data["id"] for name in ("solo", "manual"))
+    invite = admin.must("POST", f"/v1/spaces/{manual}/invites", {"email": "ada@example.com", "role": "viewer"}).data
+    server.client().must("POST", f"/v1/invites/{invite['path'].split('/')[-1]}/accept", {"password": PASSWORD})
+    add(server, provider, link_by_email=True, mappings=[
+        {"group": "engineers", "space": "default", "role": "member"}, {"group": "engineers", "space": "manual", "role": "admin"},
+        {"group": "leads", "space": "solo", "role": "owner"}])
+
+    def roles_after(*groups):
+        provider.person["groups"] = list(groups)
+        page, browser = sign_in(server)
+        assert page.status == 200, page.text
+        return {space["name"]: space["role"] for space in me(server, browser)["spaces"]}
+
+    assert roles_after("engineers", "leads") == {"default": "member", "manual": "viewer", "solo": "owner"}
+    ada = [member["user_id"] for member in admin.must("GET", f"/v1/spaces/{manual}/members").data if member["role"] == "viewer"][0]
+    # What a person changes in a membership of a group lasts until the next login.
+    admin.must("PATCH", f"/v1/spaces/default/members/{ada}", {"role": "viewer"})
+    assert roles_after("engineers", "leads")["default"] == "member"
+    admin.must("DELETE", f"/v1/spaces/{solo}/members/{admin.must('GET', '/v1/me').data['user']['id']}")
+    assert roles_after("engineers") == {"default": "member", "manual": "viewer", "solo": "owner"}, "the space solo has no owner"
+    provider.person["groups"] = ["nothing"]
+    refused(sign_in(server)[0], "none of the groups")
+    left = server.client().login("ada@example.com").must("GET", "/v1/me").data["spaces"]
+    assert {space["name"]: space["role"] for space in left} == {"manual": "viewer", "solo": "owner"}, left
+    removed = admin.must("GET", "/v1/audit?space=default&action=member_delete").data
+    assert [(entry["target"], entry["details"]) for entry in removed] == [(ada, {"by": "groups"})], removed
+
+
+def test_owners_see_the_groups_of_people_and_why_a_person_without_one_was_refused(binary, stack):
+    server, provider = serve(binary, stack), BadProvider(stack)
+    add(server, provider, mappings=[{"group": "engineers", "space": "default", "role": "member"},
+                                    {"group": "leeds", "space": "default", "role": "admin"}])
+    admin = server.admin()
+
+    def groups(query=""):
+        return {row["name"]: row for row in admin.must("GET", f"/v1/groups{query}").data}
+
+    # Named by a mapping only: a mistake in it is visible.
+    assert {name: row["people"] for name, row in groups().items()} == {"engineers": 0, "leeds": 0}
+    provider.person["groups"] = ["leads"]
+    refused(sign_in(server)[0], "none of the groups")
+    because = [entry["details"] for entry in admin.must("GET", "/v1/audit?scope=installation&action=login_refused").data]
+    assert [details["groups"] for details in because] == [["leads"]], because
+    assert "leads" not in groups(), "a person without an account left its groups here"
+    provider.person["groups"] = ["engineers", "Alle / Berlin"]
+    _, browser = sign_in(server)
+    found, user = groups(), me(server, browser)["user"]["id"]
+    assert {name: row["people"] for name, row in found.items()} == {"Alle / Berlin": 1, "engineers": 1, "leeds": 0}
+    engineers = found["engineers"]
+    assert engineers["emails"] == ["ada@example.com"] and engineers["last_login_at"] and engineers["provider"] == "company", engineers
+    assert [(role["space_name"], role["role"]) for role in engineers["roles"]] == [("default", "member")] and found["Alle / Berlin"]["roles"] == []
+    assert set(groups(f"?user={user}")) == {"Alle / Berlin", "engineers"}
+    assert client_of(server, browser).get("/v1/groups").status == 403
+    # The next sign-in replaces them, also one that ends without a login.
+    provider.person["groups"] = ["leads"]
+    refused(sign_in(server)[0], "none of the groups")
+    assert set(groups(f"?user={user}")) == {"leads"} and groups()["engineers"]["people"] == 0
+    key = admin.must("POST", "/v1/keys", {"name": "cli"}).data["key"]
+    shown = run(binary, "user", "groups", "--user", "ada@example.com", environment={"HONE_URL": server.url, "HONE_API_KEY": key})
+    assert shown.returncode == 0 and "leads" in shown.stdout and "ada@example.com" in shown.stdout and "leeds" not in shown.stdout, shown
+    admin.must("DELETE", "/v1/identity_providers/company")
+    assert groups() == {}
 
 
 def test_claims_come_from_the_id_token_or_from_the_user_info_and_domains_limit_who_comes(binary, stack):
@@ -422,3 +489,18 @@ def test_a_certified_provider_signs_people_in_rotates_its_key_and_ends_logins(bi
     stored = run(binary, "login", "--key-stdin", environment=own, input=admin_key + "\n")
     assert stored.returncode == 0 and ADMIN in stored.stdout, stored
     assert run(binary, "whoami", environment=own).returncode == 0
+
+
+def test_a_person_who_logs_out_at_the_provider_is_logged_out_here(binary, stack):
+    server = serve(binary, stack)
+    provider = RealProvider(stack, server.url)
+    provider.people.write_text(json.dumps({"ada": {"email": "ada@example.com", "name": "Ada"}}))
+    add(server, provider, "real", scopes=["openid", "email", "profile"])
+    _, browser = provider.sign_in(server, "ada")
+    assert me(server, browser)["user"]["email"] == "ada@example.com"
+    page = browser.follow(f"{provider.issuer}/session/end")
+    action, = re.findall('<form[^>]* action="([^"]+)"', page.text)
+    token, = re.findall('name="xsrf" value="([^"]+)"', page.text)
+    assert me(server, browser), "it ended before the person confirmed"
+    browser.follow(action, {"xsrf": token, "logout": "yes"})
+    wait_until(lambda: me(server, browser) is None, "the provider's logout ends the login here")

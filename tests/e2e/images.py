@@ -30,15 +30,16 @@ def test_an_image_is_built_from_a_list_and_used(binary, stack):
     (folder / "tool").write_text("#!/bin/sh\necho \"tool in $MODE\"\n")
     (folder / "tool").chmod(0o755)
     (folder / "small.txt").write_text("# a small one\nFROM debian\nPACKAGES jq\nENV MODE=a test\n"
-                                      "COPY tool /usr/local/bin/tool\nRUN echo \"made in $MODE\" > /etc/mark\n")
+                                      "COPY tool /usr/local/bin/tool\nRUN echo \"made in $MODE\" > /etc/mark\n"
+                                      "RUN apt-get -q update && apt-get -qy install --no-install-recommends hello\n")
     data = ["--data-dir", str(folder / "data")]
     built = command(binary, "image", "build", str(folder / "small.txt"), "--mirror", mirror, "--json", *data, patience=900)
     assert built.returncode == 0, built.stderr
     image = json.loads(built.stdout)
     assert image["name"] == "small" and image["version"] == 1 and image["environment"] == {"MODE": "a test"}, image
     inside = command(binary, "sandbox", "run", "--image", "small", *data, "--", "/bin/sh", "-c",
-                     "echo '{\"a\": 1}' | jq .a; tool; cat /etc/mark; id -u; touch /usr/x 2>&1")
-    assert inside.stdout == "1\ntool in a test\nmade in a test\n1000\ntouch: cannot touch '/usr/x': Read-only file system\n", inside
+                     "echo '{\"a\": 1}' | jq .a; tool; cat /etc/mark; hello; id -u; touch /usr/x 2>&1")
+    assert inside.stdout == "1\ntool in a test\nmade in a test\nHello, world!\n1000\ntouch: cannot touch '/usr/x': Read-only file system\n", inside
     assert command(binary, "image", "prune", "--age", "1d", "--json", *data).stdout.strip() == "[]"
     assert command(binary, "image", "prune", "--age", "0s", *data).stdout == "small\n"
     assert json.loads(command(binary, "image", "list", "--json", *data).stdout) == []

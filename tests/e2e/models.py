@@ -6,7 +6,8 @@ import subprocess
 import sys
 import urllib.request
 
-from runs import Shop
+from runs import OVER, Shop
+from server import run as command
 from server import wait_until
 
 KEY = "sk-planted-0123456789abcdef"
@@ -80,3 +81,28 @@ def test_a_budget_stops_a_run_and_says_so(binary, stack):
     assert run["state"] == "budget_stopped", (run, shop.texts(run["id"]))
     assert "Notice from Hone" in json.dumps(provider.get("/_last")["body"]), "no notice before the stop"
     assert provider.get("/_count")["requests"] == 2 and provider.tokens() == 3400, provider.get("/_count")
+
+
+def test_cost_tokens_turns_and_tool_calls_are_shown_while_a_run_works(binary, stack):
+    shop, provider = Shop(binary, stack), Provider(stack)
+    skill = model_skill(shop, provider, "exact")
+    call = json.dumps({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash", "input": {}}]}})
+    # Works on until a file is there.
+    waits = CALLS + f"\nprint({call!r}, flush=True)\nimport time\nwhile not os.path.exists('go-on'): time.sleep(0.05)\n"
+    id = shop.start("/usr/bin/python3", "-c", waits, "1", skills=[skill], budget={"turns": 3, "steps": 9})["id"]
+    # Everybody sees the same: the page of the run and the list.
+    def counted():
+        run = shop.run(id)
+        assert run["state"] not in OVER, (run, shop.texts(id))
+        return run if run["steps"] == 1 and run["cost_micro_usd"] and sum(run["usage"].values()) == 3400 else None
+    run = wait_until(counted, "the calls of a run that works are counted")
+    assert run["state"] == "running" and run["turns"] == 1, run
+    listed = next(one for one in shop.client.must("GET", "/v1/runs?state=running").data if one["id"] == id)
+    assert listed["cost_micro_usd"] == run["cost_micro_usd"] > 0 and listed["usage"] == run["usage"], listed
+    key = shop.client.must("POST", "/v1/keys", {"name": "cli"}).data["key"]
+    environment = {"HONE_URL": shop.server.url, "HONE_API_KEY": key}
+    shown = command(binary, "session", "show", id, environment=environment).stdout
+    assert "$" in shown and "60 min, 10 min idle, 30 s for each call of Hone's tools, 3 turns, 9 tool calls" in shown, shown
+    upload = shop.client.call("POST", "/v1/uploads?path=go-on", b"x", {"Content-Type": "application/octet-stream"}).data["id"]
+    shop.client.must("POST", f"/v1/runs/{id}/files", {"uploads": [upload]})
+    assert shop.until(id)["cost_micro_usd"] == run["cost_micro_usd"]

@@ -51,7 +51,7 @@ def send(client, good, bad, first=1):
 
 def loaded(client):
     path = "/v1/projects/shop/series?metrics=count&bucket=0s"
-    wait_until(lambda: client.must("GET", path).data, "the spans can be asked for")
+    wait_until(lambda: client.must("GET", path).data["buckets"], "the spans can be read")
 
 
 def monitor(client, name="errors", **settings):

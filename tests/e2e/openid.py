@@ -191,9 +191,20 @@ class BadProvider:
             "iss": self.issuer, "aud": self.client_id, "exp": now + 300, "iat": now, "nonce": nonce,
             "at_hash": b64(half[:len(half) // 2]),
         } | self.person | {name: value(now) if callable(value) else value for name, value in self.claims.items()}
+        return self.signed(claims, "JWT")
+
+    def logout_token(self, **changed):
+        """For the person of the last sign-ins, as back-channel logout has it."""
+        now = int(time.time())
+        events = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        claims = {"iss": self.issuer, "aud": self.client_id, "sub": self.person["sub"], "iat": now, "exp": now + 120,
+                  "jti": secrets.token_urlsafe(8), "events": events}
+        return self.signed(claims | changed, "logout+jwt")
+
+    def signed(self, claims, kind):
         claims = {name: value for name, value in claims.items() if value is not None}
         key = self.signing_key or self.key
-        header = {"alg": self.algorithm, "kid": key.kid, "typ": "JWT"} | self.header
+        header = {"alg": self.algorithm, "kid": key.kid, "typ": kind} | self.header
         header = {name: value for name, value in header.items() if value is not None}
         signed = f"{b64(json.dumps(header).encode())}.{b64(json.dumps(claims).encode())}"
         if self.algorithm == "none":

@@ -145,6 +145,8 @@ def test_a_token_of_an_agent_reads_through_mcp_alone_and_ends_with_its_person(bi
     assert post(f"{server.url}/oauth/revoke", {"token": tokens["refresh_token"], "client_id": agent.id}) == (200, {})
     assert mcp(server, tokens["access_token"]).status == 401
     assert post(f"{server.url}/oauth/revoke", {"token": "nonsense"}) == (200, {})
+    status, refusal = post(f"{server.url}/oauth/revoke", {"client_id": agent.id})
+    assert status == 400 and refusal["error"] == "invalid_request", (status, refusal)
 
 
 def test_attacks_on_the_codes_and_tokens_of_agents_are_refused(binary, stack):

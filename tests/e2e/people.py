@@ -36,7 +36,7 @@ git commit -qam 'Stop after three calls' && git push 2>&1 && echo pushed
 """
 
 
-def tickets(first, count, calls, name="ask"):
+def tickets(first, count, calls, name="ask", tool="stock"):
     """Traces of the entry point with so many calls of a tool; the input of each is another one."""
     spans = []
     for trace in range(first, first + count):
@@ -45,9 +45,9 @@ def tickets(first, count, calls, name="ask"):
         attributes = {"openinference.span.kind": "AGENT", "input.value": question, "output.value": '{"text": "3"}'}
         spans.append((trace, root, 0, name, attributes))
         for call in range(calls):
-            attributes = {"openinference.span.kind": "TOOL", "tool.name": "stock", "input.value": '{"item": 7}',
+            attributes = {"openinference.span.kind": "TOOL", "tool.name": tool, "input.value": '{"item": 7}',
                           "output.value": '{"left": 3}', "looped": "yes" if calls > 3 else "no"}
-            spans.append((trace, root + 1 + call, root, "stock", attributes))
+            spans.append((trace, root + 1 + call, root, tool, attributes))
     return spans
 
 
@@ -87,7 +87,7 @@ def scripted_judge(stack, client):
 class Fixer(Desk):
     """A shop whose agent calls a tool too often: an issue with eight traces, and passing ones beside them."""
 
-    def __init__(self, binary, stack, evidence=8, control=8, command="python3 app.py", **policy):
+    def __init__(self, binary, stack, evidence=8, control=8, command="python3 app.py", calls=5, **policy):
         replay = {"command": command, "evaluator": "no-loop", "control": control} | policy.pop("replay", {})
         self.requires_replay = policy.get("require_replayed", False)
         super().__init__(binary, stack, replay=replay, **policy)
@@ -96,13 +96,26 @@ class Fixer(Desk):
         self.client.must("POST", "/v1/repos/shop/fetch")
         wait_until(lambda: not self.client.must("GET", "/v1/repos/shop").data["fetching"], "the fetch is over")
         self.sender = self.shop.server.client(key_of(self.shop.server))
-        self.sender.must("POST", "/v1/traces", otlp_json(tickets(1, evidence, 5) + tickets(50, control, 1)))
+        self.sender.must("POST", "/v1/traces", otlp_json(tickets(1, evidence, calls) + tickets(50, control, 1, tool="price")))
         self.client.must("POST", "/v1/evaluators", {"name": "no-loop", "kind": "code", "code": {
             "language": "python", "source": NO_LOOP,
             "output": {"type": "categorical", "values": [{"label": "pass", "score": 1}, {"label": "fail", "score": 0}]}}})
+        self.issue = self.found() if calls >= 6 else self.reported(evidence)
+
+    def reported(self, evidence):
         report = {"project": "shop", "title": "The stock tool is called in a loop", "explanation": "five calls",
                   "filter": 'attributes["looped"] = "yes"', "trace_ids": [f"{trace:032x}" for trace in range(1, evidence + 1)]}
-        self.issue = self.client.must("POST", "/v1/issues", report).data["id"]
+        return self.client.must("POST", "/v1/issues", report).data["id"]
+
+    def found(self):
+        """The issue that Signal makes of these traces: six calls of a tool with the same input are a loop."""
+        def scanned():
+            self.client.must("POST", "/v1/projects/shop/signal/scan")
+            issues = self.client.must("GET", "/v1/issues?project=shop&status=all").data
+            return next((one for one in issues if one["detector"] == "tool_loop"), None)
+        issue = wait_until(scanned, "Signal finds the loop")
+        assert issue["traces"] == 8 and "stock" in issue["title"], issue
+        return issue["id"]
 
     def branch(self, change="LIMIT = 3"):
         """The artifact of a branch that changes the limit; it names no issue."""
@@ -126,10 +139,11 @@ class Fixer(Desk):
 
 
 def test_a_fix_is_replayed_by_its_policy_and_its_numbers_are_in_the_pull_request(binary, stack):
-    desk = Fixer(binary, stack, require_replayed=True, replay={"evaluator": "no-loop-model", "control_evaluator": "no-loop"})
+    policy = {"evaluator": "no-loop-model", "control_evaluator": "no-loop"}
+    desk = Fixer(binary, stack, calls=7, require_replayed=True, replay=policy)
     client = desk.client
     scripted_judge(stack, client)
-    # trace -> issue -> dataset -> evaluator -> branch: the worker is started for the issue.
+    # trace -> issue, which Signal finds -> dataset -> evaluator -> branch: the worker is started for the issue.
     added = client.must("POST", f"/v1/issues/{desk.issue}/dataset", {"name": "looped"}).data
     assert added["num_created_examples"] == 8, added
     preset = {"name": "fixer", "settings": {"harness": "command", "command": list(shell(FIX % "LIMIT = 3")),
@@ -150,7 +164,7 @@ def test_a_fix_is_replayed_by_its_policy_and_its_numbers_are_in_the_pull_request
     assert abs(result["p"] - 2 / 2**8) < 1e-9 and result["broken"] == 0, result
     first = result["examples"][0]
     assert first["set"] == "evidence" and first["base"] == {"passed": 0, "failed": 3, "verdict": "fail"}, first
-    assert first["branch"] == {"passed": 3, "failed": 0, "verdict": "pass"} and first["tool_results"] == 5, first
+    assert first["branch"] == {"passed": 3, "failed": 0, "verdict": "pass"} and first["tool_results"] == 7, first
     # Both sides are experiments that can be compared.
     for side in ("base_experiment_id", "branch_experiment_id"):
         task = client.must("GET", f"/v1/experiments/{replay[side]}/task").data
@@ -260,7 +274,7 @@ def test_a_replay_survives_a_kill_and_the_command_line_shows_it(binary, stack):
     client = desk.shop.client
     replay = desk.replay(artifact, client)
     assert (replay["outcome"], replay["attempt"]) == ("fixed", 1), replay
-    datasets = [one for one in client.must("GET", "/v1/datasets").data if one["name"] == f"Replays of {desk.issue}"]
+    datasets = [one for one in client.must("GET", "/v1/datasets").data if one["name"].endswith(f"({desk.issue[-8:]})")]
     assert len(datasets) == 1, datasets
     experiments = client.must("GET", f"/v1/datasets/{datasets[0]['id']}/experiments").data
     assert len(experiments) == 2, [one["name"] for one in experiments]
@@ -401,6 +415,31 @@ def test_queues_keep_verdicts_hidden_people_apart_and_survive_a_kill(binary, sta
                                ("POST", f"/{queue}/items", {"target_ids": []}), ("POST", f"/{queue}/fill", {"hours": 0})):
         assert shop.client.call(method, "/v1/annotation_queues" + path, body).status == 400, (path, body)
     assert shop.client.call("POST", f"/v1/annotation_queues/{queue}/items", {"target_ids": ["f" * 32]}).status == 404
+
+
+def test_a_queue_takes_what_evaluators_or_people_could_not_settle(binary, stack):
+    shop, _ = labelled_shop(binary, stack, 6)
+    client = shop.client
+    def eval_of(trace, kind, label, **more):
+        return {"target": "trace", "target_id": f"{trace:032x}", "name": "tone", "kind": kind, "label": label} | more
+    client.must("POST", "/v1/projects/shop/evals", {"data": [
+        eval_of(1, "llm", "cannot_judge"), eval_of(2, "llm", "pass", metadata={"agreement": 0.6667}), eval_of(3, "llm", "pass", metadata={"agreement": 1}),
+        eval_of(4, "human", "pass", identifier="ann"), eval_of(4, "human", "fail", identifier="bob"),
+        eval_of(5, "human", "pass", identifier="ann"), eval_of(5, "human", "pass", identifier="bob")]})
+    hone = Hone(shop.server, client.must("POST", "/v1/keys", {"name": "cli"}).data["key"])
+    for rule, trace in {"undecided": 1, "split": 2, "disputed": 4}.items():
+        made = hone.json("queue", "create", rule, "--project", "shop", "--config", "correct", "--rule", rule)
+        assert made["fill_rule"] == rule, made
+        # The filter holds too: the odd traces are in a loop.
+        client.must("PATCH", f"/v1/annotation_queues/{made['id']}", {"fill_filter": f'attributes["looped"] = "{"no" if trace % 2 else "yes"}"'})
+        assert hone.json("queue", "fill", rule, "--hours", "1") == {"added": 0, "seen": 0}
+        client.must("PATCH", f"/v1/annotation_queues/{made['id']}", {"fill_filter": ""})
+        assert hone.json("queue", "fill", rule, "--hours", "1") == {"added": 1, "seen": 1}
+        (item,) = hone.json("queue", "items", rule)
+        assert (item["target_id"], item["trace_id"]) == (f"{trace:032x}", f"{trace:032x}"), item
+    changed = hone.json("queue", "update", "disputed", "--rule", "matching")
+    assert changed["fill_rule"] == "matching" and hone.json("queue", "fill", "disputed", "--hours", "1") == {"added": 5, "seen": 6}, changed
+    assert client.post("/v1/annotation_queues", {"name": "x", "project": "shop", "configs": ["correct"], "fill_rule": "angry"}).status == 400
 
 
 def test_every_command_about_queues(binary, stack):

@@ -37,13 +37,15 @@ git push 2>&1 && echo pushed
 class ForgeWithApi(Forge):
     """A forge with its API: GitHub Enterprise, Gitea or GitLab."""
 
+    also_named = ()
+
     def __init__(self, stack, kind, below=""):
         self.root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-forge-")))
         self.certificate, key = self.root / "forge.crt", self.root / "forge.key"
         # A skill's host is a name, and not localhost, which no proxy is asked for.
         name = socket.gethostname().lower()
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-days", "2", "-subj", "/CN=forge", "-addext", f"subjectAltName=DNS:{name}",
+                        "-days", "2", "-subj", "/CN=forge", "-addext", "subjectAltName=" + ",".join(f"DNS:{one}" for one in (name, *self.also_named)),
                         "-keyout", str(key), "-out", str(self.certificate)], check=True, capture_output=True)
         self.bare, self.work = self.root / "team/shop.git", self.root / "work"
         git(self.root, "init", "-q", "-b", "main", str(self.work))

@@ -2,8 +2,11 @@
 
 import io
 import json
+import select
+import socket
 import tarfile
 
+from edge import address, status_of, talk
 from runs import Shop, shell
 from server import Client, wait_until
 
@@ -55,6 +58,19 @@ def test_files_are_given_to_a_waiting_session_and_to_one_that_has_ended(binary, 
     assert "immediately" in shop.texts(live, "message")
 
 
+def test_the_tools_of_a_worker_wait_for_the_next_server(binary, stack):
+    """A sandbox outlives its server: what calls a tool meanwhile waits instead of failing."""
+    shop = Shop(binary, stack)
+    script = "echo ready; while [ ! -e end.txt ]; do hone list_projects > list.json || { echo refused $?; exit 1; }; done; cat list.json"
+    run = shop.start(*shell(script))["id"]
+    wait_until(lambda: "ready" in shop.texts(run, "message"), "it calls tools")
+    for _ in range(3):
+        shop.again()
+    shop.client.must("POST", f"/v1/runs/{run}/files", {"uploads": [upload(shop.client, "end.txt", b"x")]})
+    assert shop.until(run)["state"] == "succeeded", shop.texts(run)
+    assert any('"shop"' in text for text in shop.texts(run, "message")), shop.texts(run)
+
+
 def test_paths_that_lead_outside_or_are_no_text_are_refused(binary, stack):
     shop = Shop(binary, stack)
     for path in ("../x", "/etc/passwd", "a/../b", "a//b", ".", "..", "a/./b", "", "a%00b", "a%0Ab", "a%5Cb", "%FF", "a/" * 40 + "b",
@@ -66,6 +82,32 @@ def test_paths_that_lead_outside_or_are_no_text_are_refused(binary, stack):
     run = shop.until(shop.start(*shell("true"))["id"])["id"]
     for path in ("../etc/passwd", "/etc/passwd", "a%00b"):
         assert content(shop.client, run, path).status == 400
+
+
+def test_an_upload_over_the_limit_is_refused_and_leaves_nothing(binary, stack):
+    shop = Shop(binary, stack)
+    most = 256 << 20
+    key = shop.client.must("POST", "/v1/keys", {"name": "sender"}).data["key"]
+    head = f"POST /v1/uploads?path=large HTTP/1.1\r\nHost: hone\r\nAuthorization: Bearer {key}\r\nContent-Type: application/octet-stream\r\n"
+    # Its length is stated: refused before a byte of it is sent.
+    refused = talk(shop.server, f"{head}Content-Length: {most + 1}\r\n\r\n".encode())
+    assert status_of(refused) == 413, refused
+    # It is not stated: read until the limit.
+    refused = talk_in_chunks(shop.server, f"{head}Transfer-Encoding: chunked\r\n\r\n".encode(), b"x" * (1 << 20), 400)
+    assert status_of(refused) == 413, refused[-500:]
+    assert not list((shop.server.data_dir / "uploads").glob("*")), "a part of the upload is left"
+    upload(shop.client, "small", b"x")
+
+
+def talk_in_chunks(server, head, piece, count):
+    """Sends pieces until the server responds; returns the response."""
+    with socket.create_connection(address(server), timeout=120) as connection:
+        connection.sendall(head)
+        for _ in range(count):
+            if select.select([connection], [], [], 0)[0]:
+                break
+            connection.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+        return connection.recv(65536)
 
 
 def test_links_pipes_and_races_of_a_worker_lead_nowhere(binary, stack):
@@ -153,6 +195,13 @@ def test_records_are_renamed_filtered_exported_and_rerun_as_they_were(binary, st
     manifest = shop.client.must("GET", f"/v1/runs/{again}/manifest").data
     assert manifest["data_to"].startswith("2026-02-01") and manifest["pins"] is not None, manifest
     assert shop.until(again)["state"] == "succeeded"
+    # A window without a beginning is stated again too; a program that was given none gets its input unchanged.
+    only_to = shop.client.must("POST", "/v1/runs", {**window, "data_from": None}).data["id"]
+    shop.until(only_to)
+    for run, has_window in ((only_to, True), (first, False)):
+        again = shop.client.must("POST", f"/v1/runs/{run}/rerun", {}).data["id"]
+        shop.until(again)
+        assert any("Use only data until" in text for text in shop.texts(again, "message")) == has_window, shop.texts(again)
     latest = shop.client.must("POST", f"/v1/runs/{third}/rerun", {"latest": True}).data["id"]
     manifest = shop.client.must("GET", f"/v1/runs/{latest}/manifest").data
     assert manifest["pins"] is None and manifest["data_from"] is None, manifest

@@ -26,6 +26,8 @@ def wrong(route, need, project, status):
         return None
     if route == "/v1/span_backlog":
         return "may not read what belongs to the installation" if status != 403 else None
+    if route == "/v1/notices/read":
+        return "may not mark the notices of its person" if status != 403 else None
     if need == "everyone logged in":
         return "must be known" if status == 401 else None
     if need != "project_read":

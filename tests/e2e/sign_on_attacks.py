@@ -5,9 +5,9 @@ import os
 import time
 import urllib.parse
 
-from identity import add, begin, refused, serve, sign_in
+from identity import add, begin, me, refused, serve, sign_in
 from openid import BadProvider, Browser, Key, attack, b64
-from server import Server
+from server import Client, Server
 
 
 def test_attacks_on_the_redirect_are_refused(binary, stack):
@@ -178,6 +178,63 @@ def test_keys_are_rotated_and_revoked_and_unknown_ones_do_not_flood_the_provider
     weak = again.key.jwk() | {"n": b64(os.urandom(128))}
     again.published = [weak, {"kty": "oct", "k": b64(b"x" * 32), "kid": "key-1"}, again.key.jwk(use="enc"), {"kty": 1}, 7]
     attack("weak, symmetric and encryption keys in the key set", refused(sign_in(own)[0], "no key that could have signed"))
+
+
+def test_logout_tokens_end_the_logins_of_one_person_at_one_provider_and_forged_ones_end_none(binary, stack):
+    server, provider, other = serve(binary, stack), BadProvider(stack), BadProvider(stack)
+    add(server, provider, link_by_email=True)
+    add(server, other, "other", link_by_email=True)
+    _, first = sign_in(server)
+    _, second = sign_in(server)
+    _, elsewhere = sign_in(server, name="other")
+    provider.person = provider.person | {"sub": "5678", "email": "bob@example.com"}
+    _, bob = sign_in(server)
+    provider.person = provider.person | {"sub": "1234"}
+    assert me(server, first)["user"] == me(server, elsewhere)["user"] != me(server, bob)["user"]
+
+    def send(token, name="company", **fields):
+        form = urllib.parse.urlencode({"logout_token": token} | fields)
+        return Client(server.url).call("POST", f"/v1/login/{name}/logout", form.encode(),
+                                       headers={"Content-Type": "application/x-www-form-urlencoded"})
+
+    def tried(what, because, token, name="company"):
+        answer = send(token, name)
+        assert answer.status == 400 and because in answer.text and me(server, first), (what, answer.text)
+        attack(f"logout token: {what}", "refused: " + because)
+
+    now, stranger = int(time.time()), Key(provider.folder, "key-1-stranger")
+    stranger.kid = "key-1"
+    logout = "http://schemas.openid.net/event/backchannel-logout"
+    tried("an ID token", "nonce", provider.id_token("x" * 43, "y"))
+    tried("without the event", "(events)", provider.logout_token(events={}))
+    tried("the event as text", "(events)", provider.logout_token(events=logout))
+    tried("with a nonce", "nonce", provider.logout_token(nonce="x"))
+    tried("of another issuer", "(iss)", provider.logout_token(iss="https://evil.example"))
+    tried("for another client", "(aud)", provider.logout_token(aud="somebody"))
+    tried("without sub", "sub is missing", provider.logout_token(sub=None, sid="1"))
+    tried("without jti", "jti is missing", provider.logout_token(jti=None))
+    tried("expired", "expired (exp)", provider.logout_token(exp=now - 90))
+    tried("issued long ago", "too long ago", provider.logout_token(iat=now - 86400, exp=None))
+    tried("of the other provider", "signature is wrong", other.logout_token())
+    provider.signing_key = stranger
+    tried("signed by another key", "signature is wrong", provider.logout_token())
+    provider.reset()
+    provider.algorithm = "none"
+    tried("algorithm none", "algorithm none is not accepted", provider.logout_token())
+    provider.reset()
+    provider.header = {"typ": "at+jwt"}
+    tried("another type of token", "another type", provider.logout_token())
+    provider.reset()
+    tried("missing", "not a signed JSON Web Token", "")
+    assert send(provider.logout_token(), "nowhere").status == 404
+    assert send(provider.logout_token(sub="never here")).status == 200 and me(server, first), "an unknown person ended others' logins"
+
+    ended = send(provider.logout_token(exp=None))
+    assert ended.status == 200 and ended.headers["cache-control"] == "no-store", ended.text
+    assert me(server, first) is None and me(server, second) is None
+    assert me(server, bob) and me(server, elsewhere), "more ended than the logins of one person at one provider"
+    entries = server.admin().must("GET", "/v1/audit?scope=installation&action=login_session_end").data
+    assert [entry["actor_name"] for entry in entries] == ["provider company"] * 2, entries
 
 
 def test_the_outgoing_rules_hold_for_providers_and_owners_alone_configure_them(binary, stack):

@@ -30,19 +30,29 @@ def volumes(shop):
     return [path for path in threads.glob("*") if path.suffix in (".ext4", ".files") and not path.name.startswith("empty-")]
 
 
-def test_five_hundred_runs_with_layers_threads_and_artifacts_stay_under_their_limits(binary, stack):
-    shop = Shop(binary, stack, "--run-places", "8", "--run-places-per-space", "8",
-                "--keep-runs", "count=60", "--keep-workspaces", "count=20 bytes=200m", "--keep-layers", "count=3",
-                "--keep-artifacts", "bytes=1m")
-    script = "head -c 200000 /dev/urandom > data; head -c 20000 /dev/urandom | base64 > note; hone save_file --name note.txt --text @note"
-    for batch in range(20):
+# Of a server that is to stay small; and what each run writes to its workspace and leaves as an artifact.
+SMALL = ["--run-places", "8", "--run-places-per-space", "8", "--keep-runs", "count=60", "--keep-workspaces", "count=20 bytes=200m",
+         "--keep-layers", "count=3", "--keep-artifacts", "bytes=1m"]
+WORKSPACE_BYTES, NOTE_BYTES = 200_000, 20_000
+
+
+def many_runs(shop, batches, after_batch=lambda: None):
+    """25 runs for each batch, each batch with a layer of its own."""
+    script = f"head -c {WORKSPACE_BYTES} /dev/urandom > data; head -c {NOTE_BYTES} /dev/urandom | base64 > note; hone save_file --name note.txt --text @note"
+    for batch in range(batches):
         ids = [shop.start(*shell(script), sandbox={"init_script": f"echo {batch} > /home/worker/layer", "disk_bytes": 8 << 20})["id"]
                for _ in range(25)]
         for id in ids:
             assert shop.until(id)["state"] == "succeeded", shop.texts(id)
+        after_batch()
         # Before there are twice as many artifacts as are kept: then a run could save none.
         shop.client.must("POST", "/v1/storage/collect", {})
     shop.client.must("POST", "/v1/storage/collect", {})
+
+
+def test_five_hundred_runs_with_layers_threads_and_artifacts_stay_under_their_limits(binary, stack):
+    shop = Shop(binary, stack, *SMALL)
+    many_runs(shop, 20)
     kinds = sizes(shop.client)
     assert kinds["runs"]["count"] <= 60, kinds["runs"]
     assert kinds["workspaces"]["count"] <= 20 and kinds["workspaces"]["bytes"] <= 200 << 20, kinds["workspaces"]

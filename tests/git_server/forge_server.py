@@ -13,7 +13,6 @@ old paths are redirected. With --below PATH everything is below that path.
 """
 
 import argparse
-import http.server
 import json
 import pathlib
 import ssl
@@ -30,6 +29,8 @@ class Handler(git_server.Handler):
         self.answer(status, [("Content-Type", "application/json; charset=utf-8"), *headers], json.dumps(body).encode())
 
     def serve(self):
+        if self.headers.get("Host") == "api.github.com":  # there the API is at the root
+            self.path = "/api/v3" + self.path
         path = self.path.partition("?")[0]
         if path.startswith("/__"):
             return self.control(path)
@@ -422,7 +423,7 @@ def main():
     parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--below", default="")
     wanted = parser.parse_args()
-    server = http.server.ThreadingHTTPServer((wanted.address, 0), Handler)
+    server = git_server.Server((wanted.address, 0), Handler)
     server.root, server.kind, server.token = wanted.root, wanted.kind, wanted.token
     server.basic, server.bearer, server.push = f"x-access-token:{wanted.token}", None, True
     server.lock = threading.Lock()

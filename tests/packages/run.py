@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Installs what `./dev package` makes where nothing of this machine is: bare Debian roots made with mmdebstrap, each in
-namespaces of its own. Not a default suite: it needs root, mmdebstrap and a Debian mirror. Every program is started as the
-package starts it: the unit's command, as the unit's user, with the unit's settings."""
+namespaces of its own. Not a default suite: it needs root, mmdebstrap and a Debian mirror."""
 
 import argparse
 import contextlib
@@ -11,111 +10,34 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import traceback
 
+from chart import check_chart
+from machine import SYSTEMD, Machine, run
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-KEY_OF_SPAN = "a span from a bare machine"
-# Runs inside the root: sends a span over OTLP, waits until it is visible, prints its trace's name.
-CLIENT = r"""
-import http.cookiejar, json, sys, time, urllib.error, urllib.request
-base, otlp, password, name = sys.argv[1:5]
-opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-csrf = []
-def call(method, path, body=None, key=None, origin=base):
-    headers = {"content-type": "application/json", "origin": base}
-    if key: headers["authorization"] = "Bearer " + key
-    elif csrf: headers["x-csrf-token"] = csrf[0]
-    request = urllib.request.Request(origin + path, json.dumps(body).encode() if body is not None else None, headers, method=method)
-    with opener.open(request, timeout=20) as answer:
-        return json.loads(answer.read() or b"null")
-csrf.append(call("POST", "/v1/login", {"email": "admin@localhost", "password": password})["data"]["csrf_token"])
-key = call("POST", "/v1/keys", {"name": "sender " + name})
-key = (key.get("data") or key)["key"]
-now = time.time_ns()
-call("POST", "/v1/traces", {"resourceSpans": [{"resource": {"attributes": [
-    {"key": "openinference.project.name", "value": {"stringValue": "shop"}}]}, "scopeSpans": [{"spans": [{
-    "traceId": f"{now:032x}", "spanId": f"{now % (1 << 62) + 1:016x}", "name": name,
-    "startTimeUnixNano": str(now), "endTimeUnixNano": str(now + 1000)}]}]}]}, key, otlp)
-end = time.monotonic() + 60
-while True:
-    try:
-        rows = call("GET", "/v1/projects/shop/span_rows")
-        if name in json.dumps(rows): break
-    except urllib.error.HTTPError as error:
-        if error.code != 404: raise
-    assert time.monotonic() < end, "the span did not appear"
-    time.sleep(0.2)
-print(json.dumps(sorted({row["name"] for row in rows["data"]})))
-"""
-
-# Not chroot: the kernel refuses user namespaces, and so sandboxes, to a process whose root is not the root of its mounts.
-ENTER = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-os.chdir(sys.argv[1])
-if libc.syscall(155, b".", b".") != 0 or libc.umount2(b".", 2) != 0: sys.exit(os.strerror(ctypes.get_errno()))
-os.chdir("/")
-os.execv("/bin/sh", ["/bin/sh", "-e"])
-"""
+HERE = pathlib.Path(__file__).resolve().parent
+SPAN = "a span from a bare machine"
+OLD, NEW = "0.0.9", "0.2.0"  # of the packages; the programs in them are the same
+MOST_INSTALLED = 40_000_000  # bytes of the package `hone`
+MOST_EXPOSED = 3.5  # systemd-analyze security
+# A worker says who it is inside, that it cannot see the host's files, and that it has a place to write to.
+WORKER = "echo uid $(id -u); ls /var/lib/hone >/dev/null 2>&1 || echo no data here; echo x > file && echo worked"
 
 
-def run(*command, check=True, timeout=600, **more):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, **more)
-    assert not check or done.returncode == 0, f"{shlex.join(map(str, command))}: {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done
-
-
-class Machine:
-    """A bare Debian root. Commands run in namespaces of their own (mounts, processes, network with loopback only) unless they
-    need the mirror."""
-
-    def __init__(self, stack, suite, packages=()):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="hone-bare-", dir="/var/tmp"))
-        stack.callback(shutil.rmtree, self.root, ignore_errors=True)
-        run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(('ca-certificates', 'python3', 'procps', *packages))}",
-            suite, self.root, timeout=1200)
-        self.root.chmod(0o755)
-
-    def inside(self, script, network=False, **more):
-        """A shell script in the root, as root there."""
-        prepare = [f"mount --bind {self.root} {self.root}", f"mount --rbind /dev {self.root}/dev", f"mount -t proc proc {self.root}/proc",
-                   f"mount --rbind /sys {self.root}/sys"]
-        if network:
-            prepare += [f"mount --bind /etc/resolv.conf {self.root}/etc/resolv.conf"] if (self.root / "etc/resolv.conf").exists() else []
-        else:
-            prepare += ["ip link set lo up"]
-        words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
-        words += [] if network else ["--net"]
-        body = " && ".join(prepare) + f" && exec {sys.executable} -c {shlex.quote(ENTER)} {self.root}"
-        return run(*words, "sh", "-c", body, input=script, **more)
-
-    def put(self, source, target):
-        target = self.root / target.lstrip("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, target)
-
-    def write(self, target, text):
-        (self.root / target.lstrip("/")).write_text(text)
-
-    def files(self):
-        return {str(path.relative_to(self.root)) for path in self.root.rglob("*") if not path.is_dir() or path.is_symlink()}
-
-
-def unit_command(unit, user_line=True):
+def unit_command(unit):
     """What systemd would run, from the unit itself: user, variables, folder, command."""
     text = unit.read_text()
-    value = lambda name: re.search(rf"^{name}=(.*)$", text, re.M).group(1)
-    return value("User"), value("Environment"), value("WorkingDirectory"), value("ExecStart")
+    return [re.search(rf"^{name}=(.*)$", text, re.M).group(1) for name in ("User", "Environment", "WorkingDirectory", "ExecStart")]
 
 
-def serve(command, client_arguments, password, more=""):
-    """Starts the server, sends a span, stops it; prints what the client printed."""
+def served(command, script):
+    """Starts the server, runs a script beside it, stops it."""
     return f"""
-export HONE_ADMIN_PASSWORD={password}
+export HONE_ADMIN_PASSWORD=first-password-1 HONE_PASSWORD=first-password-1
 {command} > /tmp/serve.log 2>&1 &
 pid=$!
 for i in $(seq 300); do
@@ -123,44 +45,116 @@ for i in $(seq 300); do
     kill -0 $pid 2>/dev/null || {{ cat /tmp/serve.log; exit 1; }}
     sleep 0.2
 done
-python3 /tmp/client.py http://127.0.0.1:7070 http://127.0.0.1:4318 {password} {shlex.quote(client_arguments)} || {{ cat /tmp/serve.log; exit 1; }}
-{more}
+( {script} ) || {{ cat /tmp/serve.log; exit 1; }}
 kill -TERM $pid
 wait $pid || {{ cat /tmp/serve.log; exit 1; }}
 """
 
 
+def client(*words):
+    return "python3 /srv/client.py " + shlex.join(words)
+
+
+def span_and_worker(name):
+    return f"{client('span', name)} && run=$({client('start', WORKER)}) && python3 /srv/client.py wait $(echo $run | tr -d '\"')"
+
+
+def check_worker(ended):
+    assert ended["state"] == "succeeded", ended
+    said = "\n".join(ended["texts"])
+    assert "worked" in said and "no data here" in said, said
+
+
 class Suite:
     def __init__(self, options):
         self.options = options
+        self.build = pathlib.Path(options.build).resolve()
         self.stack = contextlib.ExitStack()
         self.packages = pathlib.Path(options.packages).resolve()
-        self.made = {}
+        self.packages.mkdir(parents=True, exist_ok=True)
 
     def package(self, kind, *more):
-        run(sys.executable, ROOT / "tools/package.py", "--build", ROOT / "build/release", "--level", "1", *more, kind, timeout=1800)
+        run(sys.executable, ROOT / "tools/package.py", "--build", self.build, "--level", "1", *more, kind, timeout=1800)
+
+    def made(self, kind, name, *more):
+        """The folder in which a kind of package was made, once."""
+        place = self.packages / name
+        if not (place / "SHA256SUMS").exists():
+            self.package(kind, "--out", place, *more)
+        return place
+
+    def debs(self, version):
+        return self.made("deb", version, "--version", version)
+
+    def machine(self, suite, *packages):
+        machine = Machine(self.stack, suite, packages)
+        machine.put(HERE / "client.py", "/srv/client.py")
+        return machine
+
+    # --- what is made
 
     def test_packages_are_made_twice_with_the_same_bytes(self):
-        for out in ("a", "b"):
-            self.package("deb", "--out", self.packages / out, "--version", "0.2.0")
-        sums = [(self.packages / out / "SHA256SUMS").read_text() for out in ("a", "b")]
+        first = self.debs(NEW)
+        self.package("deb", "--out", self.packages / "again", "--version", NEW)
+        sums = [(place / "SHA256SUMS").read_text() for place in (first, self.packages / "again")]
         assert sums[0] == sums[1] and sums[0].count("\n") == 2, sums
-        self.package("deb", "--out", self.packages / "old", "--version", "0.1.0")
+
+    def test_the_server_is_small(self):
+        place = pathlib.Path(tempfile.mkdtemp(prefix="hone-size-", dir=self.packages))
+        run("dpkg-deb", "-x", next(self.debs(NEW).glob("hone_*.deb")), place)
+        size = sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())
+        print(f"        hone: {size / 1e6:.1f} MB installed, without the engine", flush=True)
+        assert size <= MOST_INSTALLED, size
 
     def test_a_clone_in_another_folder_gives_the_same_packages(self):
-        """Compiled again, without results of the compiler's cache: takes the time of a whole build."""
-        assert not run("git", "-C", ROOT, "status", "--porcelain").stdout, "commit first: a clone has only what is committed"
+        """Built again. The compiler's cache serves what it has: its keys have no folder in them. --whole compiles everything."""
+        assert not run("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no").stdout, "commit first: a clone has only what is committed"
         folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-another-folder-with-a-longer-name-", dir="/var/tmp"))
         self.stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        run("git", "clone", "-q", ROOT, folder / "hone")
-        for packages in ("web/node_modules", "tests/node_modules"):
-            if (ROOT / packages).exists():
-                run("cp", "-al", ROOT / packages, folder / "hone" / packages)
-        run("./dev", "build", "release", cwd=folder / "hone", timeout=7200, env=os.environ | {"CCACHE_DISABLE": "1"})
-        run(sys.executable, "tools/package.py", "--build", "build/release", "--level", "1", "--version", "0.2.0", "--out",
-            self.packages / "other", "deb", cwd=folder / "hone", timeout=1800)
-        sums = [(self.packages / out / "SHA256SUMS").read_text() for out in ("a", "other")]
+        clone = folder / "hone"
+        run("git", "clone", "-q", ROOT, clone)
+        for modules in ("web/node_modules", "tests/node_modules"):
+            if (ROOT / modules).exists():
+                (clone / modules).symlink_to((ROOT / modules).resolve())
+        environment = os.environ | ({"CCACHE_RECACHE": "1"} if self.options.whole else {})
+        run("./dev", "build", "release", cwd=clone, timeout=10800, env=environment)
+        run(sys.executable, "tools/package.py", "--build", "build/release", "--level", "1", "--version", NEW, "--out", self.packages / "other", "deb",
+            cwd=clone, timeout=1800)
+        sums = [(place / "SHA256SUMS").read_text() for place in (self.debs(NEW), self.packages / "other")]
         assert sums[0] == sums[1], sums
+
+    def clones(self):
+        """Two folders with names of different lengths."""
+        for place in ("a", "a-folder-with-another-name"):
+            folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-", dir="/var/tmp"), place)
+            self.stack.callback(shutil.rmtree, folder.parent, ignore_errors=True)
+            run("git", "clone", "-q", "--shared", ROOT, folder)
+            (folder / "web/node_modules").symlink_to((ROOT / "web/node_modules").resolve())
+            yield folder
+
+    def test_the_web_ui_is_the_same_in_any_folder(self):
+        bundles = []
+        for folder in self.clones():
+            run("node", "build.mjs", cwd=folder / "web")
+            bundles.append({path.name: path.read_bytes() for path in (folder / "web/out").iterdir()})
+        assert bundles[0] == bundles[1] and len(bundles[0]) > 20, [sorted(bundle) for bundle in bundles]
+
+    def test_a_file_compiled_without_the_cache_is_the_same_in_any_folder(self):
+        """Where no ccache is installed, a flag does what it does: __FILE__ names no folder of this machine."""
+        objects = []
+        for folder in self.clones():
+            (folder / "build").mkdir()
+            (folder / "build/deps").symlink_to((ROOT / "build/deps").resolve())
+            run("cmake", "--preset", "release", "-Dccache_program=OFF", "-DUI=OFF", cwd=folder, timeout=1800)
+            commands = json.loads((folder / "build/release/compile_commands.json").read_text())
+            command = next(entry for entry in commands if "/hone_crypto.dir/" in entry["command"])
+            assert "ccache" not in command["command"], command
+            run("sh", "-c", command["command"], cwd=command["directory"])
+            made = pathlib.Path(command["directory"], re.search(r" -o (\S+)", command["command"]).group(1))
+            run("objcopy", "--strip-debug", made)
+            objects.append(made.read_bytes())
+            assert b"broken invariant" in objects[-1] and str(folder).encode() not in objects[-1]
+        assert objects[0] == objects[1]
 
     def test_the_unit_is_understood_by_systemd(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -169,63 +163,133 @@ class Suite:
             unit.write_text(text.replace("ExecStart=/usr/bin/hone serve", "ExecStart=/bin/true"))
             checked = run("systemd-analyze", "verify", "--man=no", unit, check=False)
             assert checked.returncode == 0 and "hone.service" not in checked.stderr, checked.stderr
-            rated = run("systemd-analyze", "security", "--offline=true", unit, check=False).stdout
-            line = next(line for line in rated.splitlines() if "Overall exposure level" in line)
-            print("        " + line.strip())
-            assert float(re.search(r": ([0-9.]+)", line).group(1)) <= 4.0, line
+            self.check_exposure(run("systemd-analyze", "security", "--offline=true", unit, check=False).stdout)
 
-    def test_debian_package_is_installed_used_upgraded_and_removed(self):
-        machine = self.made["bookworm"] = Machine(self.stack, "bookworm", ("passwd",))
-        before = machine.files()
-        for deb in (self.packages / "old").glob("*.deb"):
-            machine.put(deb, f"/srv/old/{deb.name}")
-        for deb in (self.packages / "a").glob("*.deb"):
-            machine.put(deb, f"/srv/new/{deb.name}")
-        machine.write("/tmp/client.py", CLIENT)
-        machine.inside("apt-get update -qq; apt-get install -y -qq --no-install-recommends /srv/old/*.deb", network=True, timeout=900)
-        user, variables, folder, command = unit_command(machine.root / "lib/systemd/system/hone.service")
-        as_user = f"cd {folder}; exec env -i PATH=$PATH HONE_ADMIN_PASSWORD=$HONE_ADMIN_PASSWORD {variables} setpriv --reuid={user} --regid={user} --init-groups --no-new-privs {command}"
-        start = f"sh -c {shlex.quote(as_user)}"
-        worker = f"(cd {folder} && setpriv --reuid={user} --regid={user} --init-groups hone sandbox run --data-dir /tmp/worker -- sh -c 'id -u; echo worked')"
-        first = machine.inside("mkdir -m 777 -p /tmp/worker\n" + serve(start, "first " + KEY_OF_SPAN, "first-password-1", worker)).stdout
-        assert "first " + KEY_OF_SPAN in first and "worked" in first, first
-        installed = machine.inside("hone --version; stat -c %U:%a /var/lib/hone; find /var/lib/hone ! -user hone | wc -l").stdout.split("\n")
-        assert installed[0].startswith("hone ") and installed[1:3] == ["hone:700", "0"], installed
-        machine.inside("apt-get install -y -qq --no-install-recommends /srv/new/*.deb", network=True, timeout=900)
-        assert "0.2.0" in machine.inside("dpkg-query -W -f '${Version}' hone").stdout
-        second = machine.inside(serve(start, "second " + KEY_OF_SPAN, "first-password-1")).stdout
-        names = json.loads(second.splitlines()[0])
-        assert names == ["first " + KEY_OF_SPAN, "second " + KEY_OF_SPAN], names
-        machine.inside("dpkg --remove hone hone-engine", network=True)
-        assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
-        machine.inside("dpkg --purge hone hone-engine; rm -rf /srv/old /srv/new /tmp/*", network=True)
-        # What apt installed for it stays, as always; of Hone's own only the data and their user.
-        left = {path for path in machine.files() - before if "hone" in path and not path.startswith(("var/lib/hone/", "var/lib/apt", "var/cache"))}
-        assert left == set(), left
+    def check_exposure(self, rated):
+        line = next(line for line in rated.splitlines() if "Overall exposure level" in line)
+        print("        " + line.strip(" →"), flush=True)
+        assert float(re.search(r": ([0-9.]+)", line).group(1)) <= MOST_EXPOSED, line
 
-    def test_archive_runs_where_no_library_is_installed(self):
-        self.package("archive", "--out", self.packages / "archive")
-        archive = next((self.packages / "archive").glob("*.tar.zst"))
+    # --- Debian
+
+    def test_the_service_is_installed_used_upgraded_and_removed_under_systemd(self):
         for suite in self.options.roots.split(","):
-            machine = Machine(self.stack, suite, ("git",))
-            has_library = list(machine.root.glob("usr/lib/*/libssl.so.3"))
-            for library in has_library:
-                library.unlink()  # a machine that has none: what the archive carries must do
+            self.use_service(suite)
+
+    def use_service(self, suite):
+        machine = self.machine(suite, "systemd", "systemd-sysv", "dbus", "passwd")
+        before = machine.files()
+        for version in (OLD, NEW):
+            for deb in self.debs(version).glob("*.deb"):
+                machine.put(deb, f"/srv/{deb.name}")
+        # What the packages need comes from the mirror, before the machine is up: it has no network.
+        machine.inside(f"apt-get update -qq; apt-get install -y -qq --download-only --no-install-recommends /srv/*_{NEW}_*.deb", network=True, timeout=900)
+        with machine.booted() as booted:
+            booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{OLD}_amd64.deb /srv/hone-engine_{OLD}_amd64.deb", shown=True)
+            booted.type("systemctl is-active hone", shown=True)
+            booted.type("journalctl -u hone -o cat | grep -A1 'Log in as'", shown=True)
+            password = booted.type("journalctl -u hone -o cat | sed -n 's/^ *Password *//p'")
+            said = lambda *words: json.loads(booted.type(f"HONE_PASSWORD={shlex.quote(password)} " + client(*words)))
+            self.check_process(booted)
+            self.check_exposure(booted.type("systemd-analyze security hone --no-pager", check=False))
+            assert said("span", "first " + SPAN) == ["first " + SPAN]
+            check_worker(said("wait", said("start", WORKER)))
+            # A worker outlives a restart of the server, and an upgrade is one.
+            run_id = said("start", "touch here-it-waits; until [ -e continue ]; do sleep 0.2; done; " + WORKER)
+            main = booted.type("systemctl show -p MainPID --value hone")
+            booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{NEW}_amd64.deb /srv/hone-engine_{NEW}_amd64.deb", shown=True)
+            assert booted.type("dpkg-query -W -f '${Version}' hone", shown=True) == NEW
+            assert booted.type("systemctl is-active hone") == "active" and booted.type("systemctl show -p MainPID --value hone") != main
+            assert said("state", run_id) == "running"
+            assert said("span", "second " + SPAN) == ["first " + SPAN, "second " + SPAN]
+            waiting = booted.type("find /var/lib/hone -name here-it-waits").splitlines()
+            assert len(waiting) == 1, waiting
+            booted.type(f"touch {pathlib.PurePosixPath(waiting[0]).parent}/continue")
+            check_worker(said("wait", run_id))
+            booted.type("apt-get remove -y -qq hone hone-engine", shown=True)
+            assert booted.type("pgrep -l hone", check=False) == "", "the service goes on after its removal"
+            assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
+            booted.type("apt-get purge -y -qq hone hone-engine", shown=True)
+            booted.type("ls -la /var/lib/hone | head -n 4; ls /usr/lib/hone /etc/default/hone 2>&1 || true", shown=True)
+            assert "hone" not in booted.type("systemctl --failed --plain --no-legend")  # a namespace lacks what others need
+            # A machine whose administrator forbids the service installs it and does not start it.
+            booted.type("systemctl mask hone")
+            said = booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{NEW}_amd64.deb")
+            assert "installed but not running" in said and booted.type("pgrep -l hone", check=False) == "", said
+            booted.type("systemctl unmask hone; apt-get purge -y -qq hone")
+            transcript = "\n".join(booted.transcript)
+        self.check_left(machine, before)
+        (self.packages.parent / f"packages-{suite}.log").write_text(transcript)
+        print(f"        {suite}: installed, used, upgraded, removed by systemd and apt", flush=True)
+
+    def check_process(self, booted):
+        """The server has the rights that the unit leaves it, and no others."""
+        status = booted.type("cat /proc/$(systemctl show -p MainPID --value hone)/status; stat -c 'data %U %a' /var/lib/hone")
+        for line in ("CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2", "data hone 700"):
+            assert line in status, (line, status)
+        assert booted.type("find /var/lib/hone ! -user hone") == ""
+        # Its /dev is its own: the machine's devices are not in it.
+        booted.type("touch /dev/of-the-machine")
+        seen = booted.type("ls /proc/$(systemctl show -p MainPID --value hone)/root/dev").split()
+        assert "null" in seen and "of-the-machine" not in seen, seen
+
+    def check_left(self, machine, before):
+        # What apt installed for it stays, as always; of Hone's own only the data.
+        away = ("var/lib/hone/", "var/lib/apt/", "var/cache/", "var/log/", "srv/", "tmp/", "run/", "dev/", "proc/", "sys/")
+        left = {path for path in machine.files() - before if re.search(r"\bhone", path) and not path.startswith(away)}
+        assert left == set(), left
+        assert any(path.startswith("var/lib/hone/") for path in machine.files()), "the data are gone"
+
+    def test_the_package_works_on_a_root_without_systemd(self):
+        machine = self.machine("bookworm", "passwd")
+        assert not (machine.root / SYSTEMD.lstrip("/")).exists()
+        before = machine.files()
+        for version in (OLD, NEW):
+            for deb in self.debs(version).glob("*.deb"):
+                machine.put(deb, f"/srv/{version}/{deb.name}")
+        machine.inside(f"apt-get update -qq; apt-get install -y -qq --no-install-recommends /srv/{OLD}/*.deb", network=True, timeout=900)
+        user, variables, folder, command = unit_command(machine.root / "usr/lib/systemd/system/hone.service")
+        start = f"sh -c {shlex.quote(f'cd {folder}; exec env -i PATH=$PATH HONE_ADMIN_PASSWORD=$HONE_ADMIN_PASSWORD {variables} setpriv --reuid={user} --regid={user} --init-groups --no-new-privs --bounding-set=-all {command}')}"
+        first, worker = machine.inside(served(start, span_and_worker("first " + SPAN))).stdout.splitlines()
+        assert json.loads(first) == ["first " + SPAN], first
+        check_worker(json.loads(worker))
+        assert machine.inside("stat -c %U:%a /var/lib/hone; find /var/lib/hone ! -user hone | wc -l").stdout.split() == ["hone:700", "0"]
+        machine.inside(f"apt-get install -y -qq --no-install-recommends /srv/{NEW}/*.deb", network=True, timeout=900)
+        names, worker = machine.inside(served(start, span_and_worker("second " + SPAN))).stdout.splitlines()
+        assert json.loads(names) == ["first " + SPAN, "second " + SPAN], names
+        check_worker(json.loads(worker))
+        machine.inside("dpkg --remove hone hone-engine")
+        assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
+        machine.inside("dpkg --purge hone hone-engine")
+        self.check_left(machine, before)
+
+    # --- archive
+
+    def test_the_archive_runs_where_no_library_is_installed(self):
+        archive = next(self.made("archive", "archive").glob("*.tar.zst"))
+        for suite in self.options.roots.split(","):
+            machine = self.machine(suite, "git")
+            for library in machine.root.glob("usr/lib/*/lib*.so*"):
+                if library.name.startswith(("libssl.", "libcrypto.", "libsimdjson.")):
+                    library.rename(library.with_name("away-" + library.name))  # what the archive carries must do
             run("tar", "--zstd", "-xf", archive, "-C", machine.root / "opt")
             folder = next((machine.root / "opt").glob("hone-*")).name
-            machine.write("/tmp/client.py", CLIENT)
-            start = f"setpriv --reuid=4711 --regid=4711 --clear-groups env HOME=/nonexistent /opt/{folder}/hone serve --data-dir 'my data'"
-            said = machine.inside("mkdir -m 777 /srv/x; cd /srv/x\n" + serve(start, "archive " + KEY_OF_SPAN, "first-password-1",
-                f"setpriv --reuid=4711 --regid=4711 --clear-groups /opt/{folder}/hone sandbox run --data-dir /srv/x/boxes -- echo worked"), timeout=300).stdout
-            assert "archive " + KEY_OF_SPAN in said and "worked" in said, said
-            print(f"        {suite}: served, stored, ran a sandbox")
+            user = "setpriv --reuid=4711 --regid=4711 --clear-groups env HOME=/nonexistent"
+            start = f"{user} /opt/{folder}/hone serve --data-dir 'my data'"
+            names, worker = machine.inside("mkdir -m 777 /srv/x; cd /srv/x\n" + served(start, span_and_worker("archive " + SPAN)), timeout=300).stdout.splitlines()
+            assert json.loads(names) == ["archive " + SPAN], names
+            check_worker(json.loads(worker))
+            floor = max(tuple(map(int, version.split("."))) for program in ("hone-client", "hone-server", "hone-engine", "libchdb.so", "lib/libsimdjson.so.14")
+                        for version in re.findall(r"GLIBC_([0-9.]+)", run("objdump", "-T", machine.root / "opt" / folder / program).stdout))
+            assert floor <= (2, 36), floor
+            print(f"        {suite}: served, stored, ran a worker as an ordinary user; needs glibc {'.'.join(map(str, floor))}", flush=True)
 
-    def test_image_runs_read_only_without_root(self):
-        self.package("image", "--out", self.packages / "image-out")
-        layout = self.packages / "image-out/image"
-        index = json.loads((layout / "index.json").read_text())
+    # --- image
+
+    def test_the_image_runs_read_only_without_root(self):
+        layout = self.made("image", "image-out") / "image"
         blob = lambda descriptor: layout / "blobs/sha256" / descriptor["digest"].removeprefix("sha256:")
-        manifest = json.loads(blob(index["manifests"][0]).read_text())
+        manifest = json.loads(blob(json.loads((layout / "index.json").read_text())["manifests"][0]).read_text())
         config = json.loads(blob(manifest["config"]).read_text())
         bundle = pathlib.Path(tempfile.mkdtemp(prefix="hone-image-", dir="/var/tmp"))
         self.stack.callback(shutil.rmtree, bundle, ignore_errors=True)
@@ -233,11 +297,17 @@ class Suite:
         root.mkdir()
         for layer in manifest["layers"]:
             run("tar", "-xzf", blob(layer), "-C", root)
-        shutil.copy(self.client_file(), root / "client.py")
-        data = bundle / "data"
+        shutil.copy(HERE / "client.py", root / "srv/client.py")
+        for allowed in (False, True):
+            print(f"        {self.use_image(bundle, config, allowed)}", flush=True)
+
+    def use_image(self, bundle, config, allowed):
+        """As compose.yaml starts it; `allowed`: with the lines that let sandboxes start."""
+        data = bundle / f"data-{allowed}"
         data.mkdir()
         os.chown(data, 65532, 65532)
-        script = "cd /var/lib/hone\n" + serve("/usr/bin/hone serve", "image " + KEY_OF_SPAN, "first-password-1").replace("/tmp/client.py", "/client.py")
+        script = "cd /var/lib/hone\n" + served("/usr/bin/hone serve", span_and_worker("image " + SPAN))
+        (bundle / "config.json").unlink(missing_ok=True)
         run("crun", "spec", cwd=bundle)
         spec = json.loads((bundle / "config.json").read_text())
         spec["process"] |= {"terminal": False, "user": {"uid": 65532, "gid": 65532}, "cwd": "/var/lib/hone", "noNewPrivileges": True,
@@ -247,43 +317,62 @@ class Suite:
         spec["mounts"] += [{"destination": "/var/lib/hone", "source": str(data), "type": "bind", "options": ["rbind", "rw"]},
                            {"destination": "/tmp", "type": "tmpfs", "source": "tmpfs", "options": ["mode=1777"]}]
         spec["linux"]["namespaces"] = [one for one in spec["linux"]["namespaces"] if one["type"] != "network"]  # unshare makes it
+        if allowed:
+            spec["linux"] |= {"maskedPaths": [], "readonlyPaths": []}  # systempaths=unconfined
+        else:
+            refused = {"action": "SCMP_ACT_ERRNO", "names": ["unshare", "setns", "mount", "umount2", "pivot_root"]}
+            new_user = {"action": "SCMP_ACT_ERRNO", "names": ["clone"], "args": [
+                {"index": 0, "value": 0x10000000, "valueTwo": 0x10000000, "op": "SCMP_CMP_MASKED_EQ"}]}
+            no_clone3 = {"action": "SCMP_ACT_ERRNO", "errnoRet": 38, "names": ["clone3"]}
+            spec["linux"]["seccomp"] = {"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [refused, new_user, no_clone3]}
         (bundle / "config.json").write_text(json.dumps(spec))
         start = f"ip link set lo up; umount /sys/fs/cgroup/unified 2>/dev/null; exec crun run --bundle {bundle} hone-image-{os.getpid()}"
         said = run("unshare", "--net", "--mount", "sh", "-c", start, timeout=300, check=False)
-        assert said.returncode == 0 and "image " + KEY_OF_SPAN in said.stdout, said.stdout + said.stderr
+        lines = said.stdout.splitlines()
+        assert said.returncode == 0 and json.loads(lines[0]) == ["image " + SPAN], said.stdout + said.stderr
+        ended = json.loads(lines[1])
+        if allowed:
+            check_worker(ended)
+            return "image: served, stored, ran a worker with the three lines of compose.yaml"
+        assert ended["state"] == "failed" and "namespace" in ended["texts"][-1], ended
+        return "image: served, stored, refused a worker: " + ended["texts"][-1]
 
-    def client_file(self):
-        path = self.packages / "client.py"
-        path.write_text(CLIENT)
-        return path
+    def test_the_compose_file_starts_the_image_as_it_was_tried(self):
+        """Read by the library of `docker compose`, which refuses what it does not know."""
+        place = ROOT / "packaging/compose.yaml"
+        read = lambda file, **more: run("go", "run", ".", file, cwd=HERE / "compose", timeout=900, **more)
+        service = json.loads(read(place).stdout)["services"]["hone"]
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["tmpfs"] == ["/tmp"], service
+        assert service["security_opt"] == ["no-new-privileges:true"], service
+        assert [(volume["type"], volume["target"]) for volume in service["volumes"]] == [("volume", "/var/lib/hone")], service
+        assert {(port["host_ip"], port["target"]) for port in service["ports"]} == {("127.0.0.1", port) for port in (7070, 4317, 4318)}, service
+        with tempfile.TemporaryDirectory() as folder:
+            opened, wrong = pathlib.Path(folder, "opened.yaml"), pathlib.Path(folder, "wrong.yaml")
+            opened.write_text(place.read_text().replace("# - ", "- "))
+            options = json.loads(read(opened).stdout)["services"]["hone"]["security_opt"]
+            assert options[1:] == ["seccomp:unconfined", "apparmor:unconfined", "systempaths=unconfined"], options
+            wrong.write_text(place.read_text().replace("read_only", "read_onyl"))
+            assert "read_onyl" in read(wrong, check=False).stderr
 
-    def test_chart_is_rendered(self):
-        helm = shutil.which("helm") or self.build_helm()
-        chart = ROOT / "packaging/helm/hone"
-        run(helm, "lint", "--strict", chart)
-        plain = run(helm, "template", "--kube-version", "1.31", "x", chart).stdout
-        assert plain.count("kind: StatefulSet") == 1 and "kind: Ingress" not in plain and "readOnlyRootFilesystem: true" in plain
-        full = run(helm, "template", "--kube-version", "1.31", "x", chart, "--set", "ingress.enabled=true,ingress.host=hone.example.com,databaseSecret=db,masterKeySecret=mk,adminPasswordSecret=pw").stdout
-        assert "kind: Ingress" in full and "secretKeyRef" in full and "/etc/hone/keys" in full
-        for wrong in ("ingress.enabled=true", "image.tag=", "service.httpPort=0", "env.PATH=x", "typo=1"):
-            refused = run(helm, "template", "--kube-version", "1.31", "x", chart, "--set", wrong, check=False)
-            assert refused.returncode != 0, f"the chart takes {wrong}"
+    # --- Kubernetes
 
-    def build_helm(self):
-        place = pathlib.Path.home() / ".cache/hone/helm-3.16.4"
-        if not (place / "helm").exists():
-            run("go", "install", "helm.sh/helm/v3/cmd/helm@v3.16.4", env=os.environ | {"GOBIN": str(place)}, timeout=1800)
-        return place / "helm"
+    def test_the_chart_renders_what_kubernetes_and_the_server_understand(self):
+        print(f"        chart: {check_chart()} objects with every value set", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default=ROOT / "build/release", help="the release build that is packaged")
     parser.add_argument("--packages", default=ROOT / "build/packages-test")
-    parser.add_argument("--roots", default="bookworm,trixie", help="Debian releases in which the archive is tried")
+    parser.add_argument("--roots", default="bookworm,trixie", help="Debian releases in which packages and archive are tried")
+    parser.add_argument("--keep", action="store_true", help="keep the packages and use those that were kept")
+    parser.add_argument("--whole", action="store_true", help="compile everything again for the comparison of two folders")
     parser.add_argument("names", nargs="*", help="parts of names of tests; all if none is given")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("tests/packages: needs root, to make bare roots and namespaces")
+    if not options.keep:
+        shutil.rmtree(options.packages, ignore_errors=True)
     suite = Suite(options)
     failed = passed = 0
     with suite.stack:
@@ -299,7 +388,8 @@ def main():
             except Exception:  # noqa: BLE001: each test reports for itself
                 failed += 1
                 print(f"  FAIL  {title}\n{traceback.format_exc()}", flush=True)
-    shutil.rmtree(options.packages, ignore_errors=True)
+    if not options.keep:
+        shutil.rmtree(options.packages, ignore_errors=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -100,6 +100,8 @@ def run_example(server, key, provider, section, code):
     }
     before = provider.get("/_count")["tokens"]
     with contextlib.ExitStack() as stack:
+        # DSPy keeps responses on disk: a second run of this suite would call no model.
+        environment["DSPY_CACHEDIR"] = stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-peers-"))
         command, file = command_of(section, stack)
         file.write(sent_here(code, server.url).replace("my-app", project))
         file.flush()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Phoenix' Python client, unmodified from PyPI, against the real binary: runs phoenix_client.py, with AsyncClient
-phoenix_async_client.py, and phoenix_suite.py with its pytest plugin.
+phoenix_async_client.py, and phoenix_suite.py with its pytest plugin; phoenix_suite.eval.mjs with the vitest plugin from npm.
 
 tests/peers/phoenix_server.py [--binary build/release/hone]
 """
@@ -8,6 +8,7 @@ tests/peers/phoenix_server.py [--binary build/release/hone]
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -30,25 +31,40 @@ def script(server, name):
     return "" if ran.returncode == 0 else f"{ran.stdout[-1000:]}\n{ran.stderr[-3000:]}"
 
 
-def plugin(server):
+def measured(server, dataset, first, second):
     """Two runs of one suite are one dataset with two experiments; a test that fails is a failed `pass`."""
-    suite = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "phoenix_suite.py")
-    first, second = run(server, *suite, WRONG="1"), run(server, *suite)
     told = f"{first.stdout[-1500:]}\n{second.stdout[-1500:]}\n{second.stderr[-1500:]}"
     if first.returncode != 1 or second.returncode != 0:
         return f"exit {first.returncode}, {second.returncode}: {told}"
     client = server.client(key_of(server))
-    examples = client.must("GET", "/v1/datasets/sums/examples").data["examples"]
+    examples = client.must("GET", f"/v1/datasets/{dataset}/examples").data["examples"]
     if sorted(example["input"]["a"] for example in examples) != [1, 2, 3]:
         return f"examples {examples}"
     passed = []
-    for row in client.must("GET", "/v1/datasets/sums/experiments").data:
+    for row in client.must("GET", f"/v1/datasets/{dataset}/experiments").data:
         runs = client.must("GET", f"/v1/experiments/{row['id']}/run_rows").data
         named = [(one["name"], one["score"]) for each in runs for one in each["evals"]]
         if len(runs) != 6 or {name for name, _ in named} != {"pass", "close"}:
             return f"{len(runs)} runs of {row}: {named}"
         passed.append(sum(score for name, score in named if name == "pass"))
     return "" if passed == [6, 4] else f"passed {passed} of two experiments: {told}"
+
+
+def pytest_plugin(server):
+    suite = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "phoenix_suite.py")
+    return measured(server, "sums", run(server, *suite, WRONG="1"), run(server, *suite))
+
+
+def vitest_plugin(server):
+    folder = here.parent.parent / "build/peers/npm-phoenix"
+    shutil.copy(here / "phoenix_suite.eval.mjs", folder)
+    environment = os.environ | {"PHOENIX_HOST": server.url, "PHOENIX_API_KEY": key_of(server)}
+    command = [folder / "node_modules/.bin/vitest", "run", "phoenix_suite.eval.mjs", "--testTimeout=60000", "--hookTimeout=60000"]
+
+    def suite(**more):
+        return subprocess.run(command, env=environment | more, cwd=folder, capture_output=True, text=True, timeout=600)
+
+    return measured(server, "sums%20%2F%20of%20vitest", suite(WRONG="1"), suite())
 
 
 def check(binary):
@@ -58,7 +74,8 @@ def check(binary):
         parts = {
             "arize-phoenix-client": lambda: script(server, "phoenix_client.py"),
             "its AsyncClient": lambda: script(server, "phoenix_async_client.py"),
-            "its pytest plugin": lambda: plugin(server),
+            "its pytest plugin": lambda: pytest_plugin(server),
+            "the vitest plugin of @arizeai/phoenix-client": lambda: vitest_plugin(server),
         }
         for name, part in parts.items():
             reason = part()

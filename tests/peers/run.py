@@ -47,6 +47,13 @@ EXCLUDED = {
 EXPECTED = {
     ("not_a_server_error", "POST /v1/repos/{repo}/issues", "503"): "the forge of the repository does not exist here",
     ("allow_header_conformance", "POST /v1/sessions/delete", "DELETE, GET"): "also the address of a chat session 'delete'",
+    ("allow_header_conformance", "POST /api/v1/runs/batch", "PATCH"): "also the address of a run 'batch'",
+    ("allow_header_conformance", "POST /api/v1/runs/multipart", "PATCH"): "also the address of a run 'multipart'",
+    ("allow_header_conformance", "POST /v1/datasets/import", "DELETE, GET"): "also the address of a dataset 'import'",
+    ("allow_header_conformance", "POST /v1/datasets/upload", "DELETE, GET"): "also the address of a dataset 'upload'",
+    ("allow_header_conformance", "POST /v1/datasets/from_spans", "DELETE, GET"): "also the address of a dataset 'from_spans'",
+    ("allow_header_conformance", "GET /v1/experiments/compare", "DELETE, PATCH"): "also the address of an experiment 'compare'",
+    ("allow_header_conformance", "GET /v1/runs/export", "DELETE, PATCH"): "also the address of a run 'export'",
 }
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 SPAN = "00f067aa0ba902b7"

@@ -25,7 +25,7 @@ class Tally:
     """What was asked and told, of one play or of all."""
 
     def __init__(self):
-        self.totals, self.requests, self.asides, self.cut, self.last = Usage(), 0, 0, 0, {}
+        self.totals, self.requests, self.asides, self.cut, self.last, self.last_aside = Usage(), 0, 0, 0, {}, {}
 
 
 class Book:
@@ -48,6 +48,7 @@ class Book:
             for tally in self.of(play):
                 if is_aside:
                     tally.asides += 1
+                    tally.last_aside = request
                 else:
                     tally.requests += 1
                     tally.last = request
@@ -146,7 +147,24 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(200, count)
         if path == "/_last":
             return self.reply(200, tally.last)
+        if path == "/_last_aside":
+            return self.reply(200, tally.last_aside)
+        if path.endswith("/models"):
+            book.asked(play, {"path": self.path, "headers": dict(self.headers.items()), "body": None}, True)
+            return self.list_models(play, path)
         self.reply(404, {"error": {"message": "nothing at " + path}})
+
+    def list_models(self, play, path):
+        """As the provider whose protocol the request has. The play status_401 accepts no key and repeats it."""
+        if play == "status_401":
+            return self.reply(401, {"error": {"message": "invalid key " + (self.headers.get("authorization") or "")}})
+        names = ["scripted-1", "scripted-2", "small-1"]
+        if "/v1beta/" in path:
+            rows = [{"name": "models/" + name, "supportedGenerationMethods": ["generateContent"]} for name in names]
+            return self.reply(200, {"models": rows + [{"name": "models/embed", "supportedGenerationMethods": ["embedContent"]}]})
+        if "anthropic-version" in self.headers:
+            return self.reply(200, {"data": [{"id": name, "display_name": name.title()} for name in names], "has_more": False})
+        self.reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
 
     def do_POST(self):
         raw = self.body()
