@@ -13,7 +13,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/e2e"))
 
+import storage  # noqa: E402
 import workbench_repos  # noqa: E402
+from runs import OVER, Follower, Shop  # noqa: E402
 from workbench import Bench  # noqa: E402
 
 # A harness whose first act is a tool call.
@@ -35,12 +37,8 @@ def first_call(bench, url, repository):
     sandbox = {"packages": repository.packages, "setup": repository.setup, "init_failure": "degrade"}
     began = time.perf_counter()
     id = bench.start(url, FIRST_CALL, sandbox=sandbox)
-    while True:
-        events = bench.shop.events(id)
-        if any(event["kind"] == "tool_call" for event in events):
-            break
-        assert not any(event["state"] == "failed" for event in events), bench.shop.texts(id)
-        time.sleep(0.002)
+    events = Follower(bench.shop, id).read(lambda event: event["kind"] == "tool_call" or event["state"] in OVER)
+    assert events[-1]["kind"] == "tool_call", bench.shop.texts(id)
     took = (time.perf_counter() - began) * 1000
     bench.shop.until(id)
     steps = bench.setup_steps(id)
@@ -72,7 +70,29 @@ def quiet():
     return os.getloadavg()[0] < 0.5
 
 
-def main(binary, starts):
+FOLDERS = ("sandbox/threads", "sandbox/layers", "artifacts", "runs")
+
+
+def after_many_runs(binary, batches):
+    """Bytes on the disk after many runs of a server with small limits, beside what the same commands leave on a host."""
+    with contextlib.ExitStack() as stack:
+        shop = Shop(pathlib.Path(binary), stack, *storage.SMALL)
+
+        def below():
+            return {folder: storage.bytes_below(shop.server.data_dir / folder) for folder in FOLDERS}
+
+        peaks = []
+        began = time.perf_counter()
+        storage.many_runs(shop, batches, lambda: peaks.append(sum(below().values())))
+        took = time.perf_counter() - began
+        left = below()
+        note = (storage.NOTE_BYTES + 2) // 3 * 4
+        return {"runs": batches * 25, "limits": " ".join(storage.SMALL[4:]), "bytes": left, "bytes_in_all": sum(left.values()),
+                "bytes_at_most": max(peaks), "host_bytes": batches * 25 * (storage.WORKSPACE_BYTES + note),
+                "data_directory_bytes": storage.bytes_below(shop.server.data_dir), "seconds": round(took, 1)}
+
+
+def main(binary, starts, batches):
     result = {"bench": "workbench", "quiet": quiet(), "warm_starts": starts, "repositories": {}}
     hits = tried = 0
     with contextlib.ExitStack() as stack:
@@ -97,8 +117,9 @@ def main(binary, starts):
         layers = pathlib.Path(bench.shop.server.data_dir) / "sandbox/layers"
         result["layer_hit_ratio"] = round(hits / tried, 3)
         result["layers_bytes"] = sum(file.lstat().st_blocks * 512 for file in layers.rglob("*"))
+    result["disk"] = after_many_runs(binary, batches)
     print(json.dumps(result, indent=2))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

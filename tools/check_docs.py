@@ -3,9 +3,11 @@
 
 usage: check_docs.py [HONE_BINARY] [--write]
 
-1. Documents that the program prints are compared with what it prints (only with HONE_BINARY).
+1. Documents that the program prints are compared with what it prints (only with HONE_BINARY), and the chart's list of settings
+   with them.
 2. Lists between <!-- checked: NAME --> and <!-- end --> are compared with the source tree.
-3. Files, links, functions, tests, ADRs, routes, commands and metrics that the prose names must exist.
+3. Files, links, functions, tests, ADRs, routes, commands and metrics that the prose names must exist; so must the commands
+   that the program and its pages print, with their options and arguments (check_commands.py).
 
 --write writes 1 and 2 instead of comparing them: ./dev docs.
 """
@@ -14,6 +16,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import check_commands
 
 root = pathlib.Path(__file__).resolve().parent.parent
 src = root / "src"
@@ -39,6 +43,21 @@ def check_printed(binary: str) -> None:
             path.write_text(printed)
         elif not path.exists() or path.read_text() != printed:
             problems.append(f"{name} differs from `hone {' '.join(command)}`: run ./dev docs")
+
+
+def check_chart() -> None:
+    """settings.txt of the chart: the variables that its value `env` may set. Others have a value of their own, are fixed by the
+    image, or are passwords."""
+    chart = root / "packaging/helm/hone"
+    own = set(re.findall(r"HONE_[A-Z_]+", (chart / "templates/_names.tpl").read_text()))
+    own |= set(re.findall(r"HONE_[A-Z_]+", (root / "tools/package.py").read_text()))
+    variables = re.findall(r"^\| .* \| `(HONE_[A-Z0-9_]+)` \|", (root / "docs/config.md").read_text(), re.M)
+    listed = "".join(f"{name}\n" for name in variables if name not in own and not name.endswith("_PASSWORD"))
+    path = chart / "settings.txt"
+    if write:
+        path.write_text(listed)
+    elif not path.exists() or path.read_text() != listed:
+        problems.append(f"{path.relative_to(root)} differs from docs/config.md: run ./dev docs")
 
 
 # --- lists that are compared with the source tree --------------------------------------------------------------------
@@ -130,7 +149,7 @@ LIBRARIES = [
     ("valijson 1.0 (headers)", "JSON Schema of datasets", "BSD-2-Clause", r"valijson"),
     ("Boost.Math 1.81", "distributions of statistical tests", "BSL-1.0", r"boost/math"),
     ("spdlog 1.10", "log output", "MIT", r"spdlog/"),
-    ("libyaml 0.2", "presets, automations and monitors as files", "MIT", r"yaml\.h"),
+    ("libyaml 0.2", "presets, automations and monitors as files; kubeconfigs", "MIT", r"yaml\.h"),
     ("toml++ 3.3", "hone.toml", "MIT", r"toml\+\+"),
     ("CLI11 2.1", "arguments of `hone sandbox`", "BSD-3-Clause", r"CLI/"),
     ("libseccomp 2.5", "system call filters", "LGPL-2.1", r"seccomp\.h"),
@@ -225,36 +244,6 @@ def check_names(document: pathlib.Path) -> None:
 
 
 paths = [re.sub(r"\{\w+\}", "{}", path) for path in json.loads((root / "docs/openapi.json").read_text())["paths"]]
-commands = set(re.findall(r"^### hone ([\w -]+)$", (root / "docs/cli.md").read_text(), re.M))
-commands |= {name.split()[0] for name in commands} | set(re.findall(r"^\| `([\w-]+)` \|", (root / "docs/cli.md").read_text(), re.M))
-commands |= {"help", "print", "engine", "shim", "spawner", "TOOL"}
-commands |= set(re.findall(r'\btool<\w+>\(\s*"(\w+)"', sources["src/api/mcp/tools.cpp"]))  # inside of a run
-# Of commands for this machine, from their usage.
-commands |= {" ".join(pair) for pair in re.findall(r"(?:Usage: |       )hone (harness) ([a-z]+)", everything)}
-commands |= {f"{group} {verb}" for group in ("sandbox", "image") for verb in re.findall(r'add_subcommand\("(\w+)"', everything)}
-verbs = {name.split()[1] for name in commands if " " in name}
-
-
-def is_command(first: str, second: str) -> bool:
-    """`hone FIRST SECOND`, where the second word may be an argument of a command without a group."""
-    if any(name.startswith(first + " ") for name in commands):
-        return first in commands and all(f"{first} {name}" in commands for name in second.split("|"))
-    return first in commands and second not in verbs
-
-
-def check_printed_commands() -> None:
-    """Commands in texts that the program and its pages print exist."""
-    pages = {str(file.relative_to(root)): file.read_text() for file in (root / "web/src").rglob("*.ts*") if ".test." not in file.name}
-    for where, text in (sources | pages).items():
-        for literal in re.findall(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', text):
-            for start, first, second in re.findall(r"(^.|[`:(]\s*|\\n *|  )hone ([a-z][a-z_-]*)(?: ([a-z][a-z_-]*))?(?![\w=])", literal):
-                known = is_command(first, second) if second else first in commands
-                if not known and not (start in ('"', '`') and first in labels):
-                    problems.append(f"{where} prints the command `hone {first}{' ' + second if second else ''}`, which does not exist")
-
-
-# Words that follow the name of the program in labels that begin with it.
-labels = {"delivery", "socket", "unpack", "master", "command"}
 
 
 def check_interface(document: pathlib.Path) -> None:
@@ -267,7 +256,7 @@ def check_interface(document: pathlib.Path) -> None:
             problems.append(f"{where} names the route {path}, which is not in docs/openapi.json")
     for words in sorted(set(re.findall(r"(?:`|^    )hone ([a-z][\w-]*(?: [a-z][\w|-]*)?)", text, re.M))):
         first, *rest = words.split(" ")
-        if not (is_command(first, rest[0]) if rest else first in commands):
+        if not (check_commands.is_command(first, rest[0]) if rest else first in check_commands.names):
             problems.append(f"{where} names the command `hone {words}`, which does not exist")
     for name in sorted(set(re.findall(r"`hone_([a-z_]+_(?:total|seconds|bytes|running|length|due|pending))\b", text))):
         if name not in everything:
@@ -381,13 +370,14 @@ if binaries:
     check_printed(binaries[0])
 elif not write:
     print("not compared with the program: no binary named")
+check_chart()
 prose = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *src.glob("*/README.md"), *(root / "tests").glob("*/README*.md")]
 for document in sorted(prose):
     check_lists(document)
     check_names(document)
     if document.parts[len(root.parts)] != "tests" and document.name not in ("cli.md", "config.md", "permissions.md"):
         check_interface(document)
-check_printed_commands()
+problems += check_commands.check_all()
 check_adrs()
 check_subfolders()
 check_walks()

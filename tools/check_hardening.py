@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Reads the programs of a release build with readelf and prints which of them is not hardened: position independent, full
-RELRO, no executable stack, no memory both writable and executable, no path where libraries are looked for, and every
+RELRO, no executable stack, no memory both writable and executable, no foreign path where libraries are looked for, and every
 source of them compiled with stack protector and FORTIFY (which the symbols of a stripped static program do not show).
 
 usage: check_hardening.py build/release
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 folder = pathlib.Path(sys.argv[1])
-PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-engine")
+PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-pod", "hone-engine")
 problems = []
 
 
@@ -33,7 +33,9 @@ def check_program(program):
     demand(is_static or "BIND_NOW" in dynamic or re.search(r"\(FLAGS_1\).*\bNOW\b", dynamic), "binds lazily: RELRO is partial")
     demand(re.search(r"GNU_STACK\s.*\sRW\s", segments), "has an executable stack, or does not say")
     demand(not re.search(r"^\s+LOAD\s.*\sRWE\s", segments, re.MULTILINE), "has memory that is writable and executable")
-    demand("RPATH" not in dynamic and "RUNPATH" not in dynamic, "has its own library search path")
+    # Who can write to `lib` beside the program can replace the program.
+    paths = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
+    demand(paths in ([], ["$ORIGIN/lib"]), "loads libraries from elsewhere than the system and `lib` beside it")
     demand("TEXTREL" not in dynamic, "relocates its code")
     if program == "hone-init":  # it starts without the C library, so nothing would apply them
         demand("There are no relocations" in readelf(program, "-r"), "has relocations")

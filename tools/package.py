@@ -4,6 +4,7 @@ recent enough C library, and a container image as an OCI layout. `./dev package`
 results. The same sources and SOURCE_DATE_EPOCH give the same bytes."""
 
 import argparse
+import datetime
 import gzip
 import hashlib
 import io
@@ -18,14 +19,15 @@ import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-engine")
+PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-pod", "hone-engine")
 # Carried beside the programs where the system may not have them. The C library is the system's own: its version is the floor.
 CARRIED = ("libssl.so.3", "libcrypto.so.3", "libsimdjson.so.14", "libstdc++.so.6", "libgcc_s.so.1")
-LINKED = ("hone", "hone-client", "hone-server", "hone-engine")
-LOADED = ("libsimdjson.so.14",)  # when the server starts: not seen by dpkg-shlibdeps
+# Carried in the Debian package too: each Debian release has another version of it, and one package is for all of them.
+CARRIED_IN_DEBIAN = ("libsimdjson.so.14",)
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-IMAGE_PACKAGES = ("ca-certificates", "git", "libpq5", "libsimdjson14", "libssl3", "libstdc++6", "python3", "tzdata")
+IMAGE_PACKAGES = ("ca-certificates", "git", "libpq5", "libssl3", "libstdc++6", "python3", "tzdata")
 IMAGE_USER = 65532
+MAINTAINER = "The Hone project <hone@localhost>"
 
 
 def run(*command, **more):
@@ -72,10 +74,20 @@ class Maker:
         folder = self.work / "installed"
         if not folder.exists():
             run("cmake", "--install", self.build, "--strip", "--prefix", folder, stdout=subprocess.DEVNULL)
-            # Both are computed from debug information, which names the folder of the build.
-            for program in PROGRAMS:
+            for program in PROGRAMS:  # both are computed from debug information, which names the folder of the build
                 run("objcopy", "--remove-section=.gnu_debuglink", "--remove-section=.note.gnu.build-id", folder / program)
         return folder
+
+    def programs(self, staged, folder, libraries):
+        """The programs, what they read, and libraries beside them."""
+        for program in PROGRAMS:
+            install(staged / program, folder / program, 0o755)
+        shutil.copytree(staged / "playbooks", folder / "playbooks")
+        places = text_of(shutil.which("ldconfig") or "/sbin/ldconfig", "-p")
+        kind = {"x86_64": "x86-64", "aarch64": "AArch64"}[self.machine]
+        for library in libraries:
+            found = re.search(rf"^\s*{re.escape(library)} \(.*{kind}.*\) => (.*)$", places, re.M)
+            install(pathlib.Path(found.group(1)).resolve(), folder / "lib" / library)
 
     # --- Debian
 
@@ -85,15 +97,14 @@ class Maker:
         write(place / "debian/control", f"Source: hone\n\nPackage: hone\nArchitecture: {self.architecture}\n")
         found = text_of("dpkg-shlibdeps", "-O", *(f"-e{folder / name}" for name in ("hone-client", "hone-server", "hone-engine")),
                         cwd=place)
-        loaded = [text_of("dpkg-query", "-S", f"*/{library}").split(":")[0] for library in LOADED]
-        return ", ".join([found.removeprefix("shlibs:Depends="), *loaded])
+        return found.removeprefix("shlibs:Depends=")
 
     def deb(self, name, tree, control, scripts=(), conffiles=()):
         size = sum(path.lstat().st_size for path in tree.rglob("*") if path.is_file()) // 1024
         sums = "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(tree)}\n"
                        for path in sorted(tree.rglob("*")) if path.is_file() and not path.is_symlink())
         fields = {"Package": name, "Version": self.version, "Architecture": self.architecture,
-                  "Maintainer": "The Hone project <hone@localhost>", "Installed-Size": size, "Section": "devel",
+                  "Maintainer": MAINTAINER, "Installed-Size": size, "Section": "devel",
                   "Priority": "optional"} | control
         write(tree / "DEBIAN/control", "".join(f"{key}: {value}\n" for key, value in fields.items()))
         write(tree / "DEBIAN/md5sums", sums)
@@ -108,11 +119,23 @@ class Maker:
 
     def documents(self, folder):
         install(ROOT / "README.md", folder / "README.md")
-        install(ROOT / "LICENSE", folder / "copyright")
+        write(folder / "copyright", self.copyright())
         notes = (ROOT / "CHANGELOG.md").read_bytes()
-        (folder / "changelog.gz").write_bytes(gzip.compress(notes, 9, mtime=0))
+        (folder / "CHANGELOG.md.gz").write_bytes(gzip.compress(notes, 9, mtime=0))
+        (folder / "CHANGELOG.md.gz").chmod(0o644)
+        entry = f"hone ({self.version}) unstable; urgency=medium\n\n  * CHANGELOG.md.gz lists the changes.\n\n" \
+                f" -- {MAINTAINER}  {self.time('%a, %d %b %Y %H:%M:%S +0000')}\n"
+        (folder / "changelog.gz").write_bytes(gzip.compress(entry.encode(), 9, mtime=0))
         (folder / "changelog.gz").chmod(0o644)
         write(folder / "sbom.json", json.dumps(self.bill_of_materials(), indent=1) + "\n")
+
+    def copyright(self):
+        lines = ["Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/", "Upstream-Name: Hone",
+                 "Comment: Libraries that are linked in or carried along, as sbom.json lists them:"]
+        lines += [f" {row['name']}: {row['licenses'][0]['license']['name']}" for row in self.bill_of_materials()["components"]]
+        lines += ["", "Files: *", "Copyright: The Hone project", "License: Apache-2.0",
+                  " On Debian systems the text of the license is in /usr/share/common-licenses/Apache-2.0."]
+        return "\n".join(lines) + "\n"
 
     def bill_of_materials(self):
         """What is linked in or carried along, with its licence, as docs/dependencies.md has it: a check keeps that true."""
@@ -130,12 +153,10 @@ class Maker:
         staged = self.stage()
         tree = self.work / "deb-hone"
         place = tree / "usr/lib/hone"
-        for name in PROGRAMS:
-            install(staged / name, place / name, 0o755)
-        shutil.copytree(staged / "playbooks", place / "playbooks")
+        self.programs(staged, place, CARRIED_IN_DEBIAN)
         (tree / "usr/bin").mkdir(parents=True)
         (tree / "usr/bin/hone").symlink_to("../lib/hone/hone")
-        install(PACKAGING / "hone.service", tree / "lib/systemd/system/hone.service")
+        install(PACKAGING / "hone.service", tree / "usr/lib/systemd/system/hone.service")
         install(PACKAGING / "hone.sysusers", tree / "usr/lib/sysusers.d/hone.conf")
         install(PACKAGING / "hone.default", tree / "etc/default/hone")
         for shell, target in (("bash", "usr/share/bash-completion/completions/hone"),
@@ -144,21 +165,23 @@ class Maker:
             write(tree / target, text_of(staged / "hone", "completion", shell) + "\n")
         self.documents(tree / "usr/share/doc/hone")
         made = [self.deb("hone", tree, {
-            "Depends": f"{self.needed_packages(staged)}, ca-certificates, git, passwd",
+            "Depends": f"{self.needed_packages(staged)}, ca-certificates, git, init-system-helpers (>= 1.54), passwd",
             "Recommends": f"hone-engine (= {self.version}), python3, nodejs, npm",
             "Suggests": "e2fsprogs, postgresql-client, libpq5, runsc",
             "Description": "improvement loop for LLM agents: traces, issues, workers, reviews\n"
-                           " Receives the traces of LLM applications over OpenTelemetry, stores and scores them, finds what\n"
-                           " goes wrong, and runs coding agents in sandboxes that propose fixes for people to review."},
+                           " Receives the traces of LLM applications over OpenTelemetry, stores and\n"
+                           " scores them, finds what goes wrong, and runs coding agents in sandboxes\n"
+                           " that propose fixes for people to review."},
             ("postinst", "prerm", "postrm"), ("/etc/default/hone",))]
         tree = self.work / "deb-engine"
         install(staged / "libchdb.so", tree / "usr/lib/hone/libchdb.so")
         (tree / "usr/share/doc/hone-engine").mkdir(parents=True)
-        install(ROOT / "LICENSE", tree / "usr/share/doc/hone-engine/copyright")
+        write(tree / "usr/share/doc/hone-engine/copyright", self.copyright())
         made.append(self.deb("hone-engine", tree, {
             "Depends": "libc6 (>= 2.17)", "Enhances": "hone",
             "Description": "span engine of Hone\n"
-                           " The library in which a server keeps its spans, unless it uses a ClickHouse server elsewhere."}))
+                           " The library in which a server keeps its spans, unless it uses a ClickHouse\n"
+                           " server elsewhere."}))
         return made
 
     # --- one folder
@@ -167,18 +190,10 @@ class Maker:
         staged = self.stage()
         name = f"hone-{self.version}-linux-{self.machine}"
         tree = self.work / name
-        for program in PROGRAMS:
-            install(staged / program, tree / program, 0o755)
-            if program in LINKED:  # the older kind of path, which also holds for what a library needs itself
-                run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/lib", tree / program)
+        self.programs(staged, tree, CARRIED)
         install(staged / "libchdb.so", tree / "libchdb.so")
-        shutil.copytree(staged / "playbooks", tree / "playbooks")
-        places = text_of("ldconfig", "-p") if shutil.which("ldconfig") else text_of("/sbin/ldconfig", "-p")
-        for library in CARRIED:
-            found = re.search(rf"^\s*{re.escape(library)} \(.*x86-64.*\) => (.*)$" if self.machine == "x86_64"
-                              else rf"^\s*{re.escape(library)} \(.*AArch64.*\) => (.*)$", places, re.M)
-            install(pathlib.Path(found.group(1)).resolve(), tree / "lib" / library)
         install(PACKAGING / "hone.service", tree / "hone.service")
+        install(ROOT / "LICENSE", tree / "LICENSE")
         self.documents(tree / "doc")
         path = self.out / f"{name}.tar.zst"
         with subprocess.Popen(["zstd", "-q", f"-{self.level}", "-T0", "-f", "-o", str(path)], stdin=subprocess.PIPE) as packer:
@@ -269,9 +284,11 @@ class Maker:
             target.add(staged / "libchdb.so", "usr/lib/hone/libchdb.so", filter=self.clean)
 
         def programs(target):
-            for program in PROGRAMS:
-                target.add(staged / program, f"usr/lib/hone/{program}", filter=self.clean)
-            self.add_tree(target, staged / "playbooks", "usr/lib/hone/playbooks")
+            place = self.work / "image-programs"
+            self.programs(staged, place, CARRIED_IN_DEBIAN)
+            self.add_tree(target, place, "usr/lib/hone")
+            # Where the init container of a pod finds it: this image is kubernetes_tools_image.
+            target.add(staged / "hone-pod", "hone-tools/hone-pod", filter=self.clean)
             link = tarfile.TarInfo("usr/bin/hone")
             link.type, link.linkname, link.mtime = tarfile.SYMTYPE, "../lib/hone/hone", self.epoch
             target.addfile(link)
@@ -300,9 +317,8 @@ class Maker:
         (layout / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
         return layout
 
-    def time(self):
-        import datetime
-        return datetime.datetime.fromtimestamp(self.epoch, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    def time(self, form="%Y-%m-%dT%H:%M:%SZ"):
+        return datetime.datetime.fromtimestamp(self.epoch, datetime.timezone.utc).strftime(form)
 
 
 def main():

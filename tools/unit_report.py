@@ -28,6 +28,8 @@ for program in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase
     failed += bad
     skipped += here
     print(f"  {'ok  ' if bad == 0 else 'FAIL'}  {float(program.get('time')):6.1f} s  {name}")
+    for case in dict.fromkeys(re.findall(r"^TEST CASE: +(.*)$", output, re.M)) if status != "run" else ():
+        print(f"  FAIL  {name}: {case}")
     for case in empty:
         print(f"        has no assertion: {case}")
     if status != "run":
