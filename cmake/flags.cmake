@@ -35,4 +35,7 @@ find_program(ccache_program ccache)
 if(ccache_program)
     set(CMAKE_C_COMPILER_LAUNCHER ${ccache_program})
     set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_program})
+else()
+    # As ccache names files with CCACHE_BASEDIR (./dev): the same sources give the same bytes in any folder.
+    add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=../../)
 endif()
