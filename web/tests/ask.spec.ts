@@ -30,7 +30,6 @@ test("an issue, a chart, a SQL result and a failed run can be given to a worker"
   server,
   admin,
 }) => {
-  test.setTimeout(240_000);
   const [project] = await with_chat(request, server.url, admin);
   const at = `/s/default/projects/${project}`;
   const issue = await admin.send<{ id: string }>("POST", "/v1/issues", {
@@ -75,7 +74,6 @@ test("an issue, a chart, a SQL result and a failed run can be given to a worker"
 });
 
 test("a session suggests follow-ups about its subject, and a click only fills the box", async ({ page, admin }) => {
-  test.setTimeout(180_000);
   const project = unique("next");
   await admin.send("POST", "/v1/projects", { name: project });
   const run = await admin.send<Run>("POST", "/v1/runs", {

@@ -4,7 +4,7 @@ test("a change is listed, filtered, opened and closed", async ({ page, admin }) 
   const name = unique("audited");
   const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name });
   await page.goto("/s/default/settings/audit");
-  const table = page.getByRole("table", { name: "Audit log" });
+  const table = page.getByRole("table", { name: "Audit log", exact: true });
   await table.getByTitle(`Filter for target:${project.id}`).first().click();
   await expect(page).toHaveURL(new RegExp(`q=target:${project.id}`));
   await expect(table.getByRole("row")).toHaveCount(2);
@@ -80,7 +80,7 @@ test("a long log draws only the visible rows", async ({ page, admin }) => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => change(start + index)));
   }
   await page.goto(`/s/default/settings/audit?q=target:${project.id}`);
-  const table = page.getByRole("table", { name: "Audit log" });
+  const table = page.getByRole("table", { name: "Audit log", exact: true });
   await expect(table.getByRole("row").nth(20)).toBeVisible();
   expect(await table.getByRole("row").count()).toBeLessThan(80);
   for (let step = 0; step < 3; step++) await page.keyboard.press("j");
@@ -97,7 +97,7 @@ test("new entries are counted in a pill and do not move the list", async ({ page
   await page.clock.install();
   // Only the actions of this test: the server records others.
   await page.goto("/s/default/settings/audit?q=action:project_create");
-  const table = page.getByRole("table", { name: "Audit log" });
+  const table = page.getByRole("table", { name: "Audit log", exact: true });
   await expect(table.getByRole("row").nth(1)).toBeVisible();
   const before = await table.getAttribute("aria-rowcount");
   const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name: unique("newcomer") });

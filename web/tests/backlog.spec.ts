@@ -35,7 +35,7 @@ test("lists of traces and the server page show that spans are not stored, and th
   expect(sent.status()).toBe(200);
   await expect(async () => {
     expect((await context.request.get("/readyz")).status()).toBe(503);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
 
   const page = await context.newPage();
   const problem = /^1 span has waited \d+ s to be stored: .*libchdb\.so/;

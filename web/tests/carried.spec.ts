@@ -44,7 +44,7 @@ test("the filter of the traces is there after a visit of other pages, and a seco
   admin,
 }) => {
   const [project, trace] = await with_chat(request, server.url, admin);
-  const list = page.getByRole("table", { name: "Traces" });
+  const list = page.getByRole("table", { name: "Traces", exact: true });
   const bar = page.getByRole("combobox", { name: "Filter traces by their spans" });
   const link = (name: string) =>
     page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });

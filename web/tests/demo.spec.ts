@@ -14,10 +14,8 @@ let server: Server;
 let page: Page;
 
 test.describe.configure({ mode: "serial" });
-test.setTimeout(300_000);
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(300_000);
   server = await start_server("demo");
   page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
   await page.goto(server.url);
@@ -107,7 +105,7 @@ test("the proposed fix was replayed on the base and on the branch, and people's 
   await expect(async () => {
     await open("/s/default/evaluators", "evaluators");
     await expect(page.getByRole("link", { name: /κ \d\.\d\d \(60\)/ })).toHaveCount(2, { timeout: 2000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await open(`/s/default/evaluators/${helps.id}?tab=calibration`, "calibration");
   await expect(page.getByText("Disagreements first")).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: "fail" }).first()).toBeVisible();
@@ -138,7 +136,7 @@ test("tasks evaluate traces with code and with the judge, and their funnels acco
     await expect(page.getByText(String(evaluator_name)).first()).toBeVisible();
     // Its verdicts with what they are about, and their rate corrected by the labels of people.
     await open(`/s/default/evaluators/${evaluator_id}?tab=verdicts`);
-    const verdicts = page.getByRole("table", { name: "Verdicts about traces" });
+    const verdicts = page.getByRole("table", { name: "Verdicts about traces", exact: true });
     await expect(verdicts.getByText(/^(pass|fail)$/).first()).toBeVisible();
     const calls = verdicts.getByRole("link", { name: "trace", exact: true });
     if (evaluator_kind === "llm") await expect(calls.first()).toBeVisible();

@@ -28,7 +28,7 @@ test("a file is imported into a new dataset, and equal rows change nothing", asy
   await dialog.getByRole("button", { name: "Import" }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
   await expect(page.getByText("2 examples added")).toBeVisible();
-  const table = page.getByRole("table", { name: "Examples" });
+  const table = page.getByRole("table", { name: "Examples", exact: true });
   await expect(table.getByRole("row").filter({ hasText: "Where is it?" })).toContainText("On its way");
 
   await page.getByRole("button", { name: "Import…" }).click();
@@ -51,7 +51,7 @@ test("examples are read in any version and split, by keyboard too", async ({ pag
   const dataset = await make_dataset(admin);
   await page.goto("/s/default/datasets");
   await page.getByRole("link", { name: dataset.name }).click();
-  const table = page.getByRole("table", { name: "Examples" });
+  const table = page.getByRole("table", { name: "Examples", exact: true });
   await expect(table.getByRole("row")).toHaveCount(5);
   await expect(table).toContainText("another answer");
   await page.getByLabel("Version").selectOption("1");
@@ -85,7 +85,7 @@ test("selected examples become a split", async ({ page, admin }) => {
   await page.getByRole("dialog").getByRole("button", { name: "Create split" }).click();
   await expect(page.getByRole("row").filter({ hasText: "Is it in stock?" })).toContainText("hard");
   await page.getByRole("combobox", { name: "Split" }).selectOption("hard");
-  await expect(page.getByRole("table", { name: "Examples" }).getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("table", { name: "Examples", exact: true }).getByRole("row")).toHaveCount(2);
 });
 
 test("versions show their differences, and an old one is restored", async ({ page, admin }) => {
@@ -138,7 +138,7 @@ test("an experiment shows outputs, references, scores, errors and traces", async
   await expect(row).toContainText("1 of 4 failed");
   await row.getByRole("link", { name: "candidate" }).click();
   await expect(page).toHaveURL(new RegExp(experiment));
-  const runs = page.getByRole("table", { name: "Runs" });
+  const runs = page.getByRole("table", { name: "Runs", exact: true });
   await expect(runs.getByRole("row").filter({ hasText: "Where is my order?" })).toContainText("0 · no");
   await expect(runs.getByRole("row").filter({ hasText: "Norway" })).toContainText("the model did not respond");
   await expect(runs.getByRole("link", { name: "open" }).first()).toHaveAttribute("href", /traces\/4bf92f/);
@@ -167,13 +167,15 @@ test("two experiments are compared in words, flips and rows", async ({ page, adm
   const words = page.getByRole("list", { name: "In words" });
   await expect(words).toContainText("correct: no difference shown by 4 examples");
   await expect(words).toContainText("1 fixed, 1 broken");
-  await expect(page.getByRole("table", { name: "Evals" }).getByRole("row").nth(1)).toContainText("no difference shown");
+  await expect(page.getByRole("table", { name: "Evals", exact: true }).getByRole("row").nth(1)).toContainText(
+    "no difference shown",
+  );
   await expect(page.getByText("The gate for continuous integration fails:")).toBeVisible();
-  const rows = page.getByRole("table", { name: "Compared examples" });
+  const rows = page.getByRole("table", { name: "Compared examples", exact: true });
   await expect(rows.getByRole("row").nth(1)).toContainText("broken");
   await expect(rows.getByRole("row").filter({ hasText: "e2" })).toContainText("flaky");
   await page
-    .getByRole("table", { name: "Flips of correct" })
+    .getByRole("table", { name: "Flips of correct", exact: true })
     .getByRole("button", { name: /broken/ })
     .click();
   await expect(page).toHaveURL(/show=broken/);
@@ -193,7 +195,7 @@ test("three experiments are compared with their base side by side", async ({ pag
     await make_experiment(admin, dataset, "third", (index) => index > 1),
   ];
   await page.goto(`/s/default/datasets/${dataset.id}/compare?base=${ids[0]}&other=${ids[1]},${ids[2]}`);
-  const overview = page.getByRole("table", { name: "Against the base" });
+  const overview = page.getByRole("table", { name: "Against the base", exact: true });
   await expect(overview.getByRole("row").filter({ hasText: "second" })).toContainText("+100.0 points");
   await expect(overview.getByRole("row").filter({ hasText: "third" })).toContainText("+50.0 points");
   await page.getByRole("button", { name: "third" }).click();
@@ -205,7 +207,7 @@ test("addresses that Phoenix' clients print lead to the pages", async ({ page, a
   const experiment = await make_experiment(admin, dataset, "printed", () => true);
   const node = encodeURIComponent(dataset.node);
   await page.goto(`/datasets/${node}/examples`);
-  await expect(page.getByRole("table", { name: "Examples" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Examples", exact: true })).toBeVisible();
   await page.goto(`/datasets/${node}/experiments`);
   await expect(page.getByRole("link", { name: "printed" })).toBeVisible();
   await page.goto(`/datasets/${node}/compare?experimentId=${btoa(`Experiment:${experiment}`)}`);
@@ -243,7 +245,6 @@ test("a prompt shows versions, differences, tags and uses", async ({ page, reque
 });
 
 test("a trace, a span and selected traces are added to a dataset once", async ({ page, request, server, admin }) => {
-  test.setTimeout(120_000);
   const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") });
   const project = unique("source");
   const name = unique("failures");
@@ -275,7 +276,7 @@ test("a trace, a span and selected traces are added to a dataset once", async ({
   // The first is there already.
   await expect(page.getByText(`1 example added to ${name}`)).toBeVisible();
   await page.getByRole("button", { name: "Open", exact: true }).click();
-  const table = page.getByRole("table", { name: "Examples" });
+  const table = page.getByRole("table", { name: "Examples", exact: true });
   await expect(table.getByRole("row")).toHaveCount(3);
   await expect(table.getByRole("row").filter({ hasText: "second question" })).toContainText("an answer");
   await table.getByRole("link", { name: "trace" }).first().click();
@@ -311,7 +312,7 @@ test("a turn of a chat session is added with the conversation before it", async 
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page.getByText(`1 example added to ${name}`)).toBeVisible();
   await page.getByRole("button", { name: "Open", exact: true }).click();
-  const row = page.getByRole("table", { name: "Examples" }).getByRole("row").nth(1);
+  const row = page.getByRole("table", { name: "Examples", exact: true }).getByRole("row").nth(1);
   for (const text of ["a red shirt, please", "Which size?", "large", "Two are left."])
     await expect(row).toContainText(text);
 });
@@ -338,12 +339,12 @@ test("a viewer reads and changes nothing", async ({ browser, playwright, server,
   await fill_login(page, email, password);
   await expect(page).toHaveURL(/\/s\/default/);
   await page.goto(`/s/default/datasets/${dataset.id}`);
-  await expect(page.getByRole("table", { name: "Examples" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Examples", exact: true })).toBeVisible();
   for (const name of ["Import…", `Actions of ${dataset.name}`])
     await expect(page.getByRole("button", { name })).toHaveCount(0);
   await page.goto(`/s/default/datasets/${dataset.id}?tab=experiments`);
   await page.getByRole("link", { name: "seen" }).click();
-  await expect(page.getByRole("table", { name: "Runs" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Runs", exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Mark as baseline" })).toHaveCount(0);
   await page.close();
 });
@@ -363,11 +364,10 @@ test("an object that does not exist and a failed request are shown", async ({ pa
   await expect(page.getByRole("alert")).toContainText("the database is away");
   await page.unroute("**/example_rows**");
   await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("table", { name: "Examples" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Examples", exact: true })).toBeVisible();
 });
 
 test("the pages are accessible in both themes, and fit a phone", async ({ page, admin }) => {
-  test.setTimeout(120_000);
   const dataset = await make_dataset(admin);
   const base = await make_experiment(admin, dataset, "base", (index) => index > 1, 2);
   const other = await make_experiment(admin, dataset, "other", (index) => (index === 3 ? null : index > 0), 2);

@@ -73,9 +73,9 @@ test("an evaluator is created, tested on real traces, and a task evaluates new o
   await dialog.getByLabel("Target", { exact: true }).selectOption("span");
   await dialog.getByLabel("Percent of the targets").fill("100");
   await dialog.getByRole("button", { name: "Create task" }).click();
-  await expect(page.getByRole("table", { name: "Funnel of the last 24 hours" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Funnel of the last 24 hours", exact: true })).toBeVisible();
   await send_spans(request, server.url, made.key, project, [chat("hello again")], 1000);
-  await expect(page.getByRole("row", { name: /Evaluated 1/ })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole("row", { name: /Evaluated 1/ })).toBeVisible();
   await check_page(page);
   await page.getByRole("button", { name: "Evaluate past targets…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Estimate" }).click();

@@ -50,8 +50,8 @@ test("a metric is grouped, ranked, compared with the day before and opens its tr
   const project = await measured(request, server.url, admin, "explored");
   await page.goto(`/s/default/projects/${project}/explore`);
   await page.getByRole("navigation", { name: "Ready charts" }).getByRole("link", { name: "Tokens by model" }).click();
-  await expect(page.getByRole("figure", { name: "Tokens by model" }).locator("canvas")).toBeVisible();
-  const rows = page.getByRole("table", { name: "Values of the range" }).getByRole("row");
+  await expect(page.getByRole("figure", { name: "Tokens by model", exact: true }).locator("canvas")).toBeVisible();
+  const rows = page.getByRole("table", { name: "Values of the range", exact: true }).getByRole("row");
   // The largest first, not the one with most spans.
   await expect(rows.nth(2)).toContainText("large-1");
   await expect(rows.nth(2)).toContainText("5k");
@@ -62,10 +62,10 @@ test("a metric is grouped, ranked, compared with the day before and opens its tr
 
   await page.getByLabel("Group by").fill("user");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("figure", { name: "Tokens by user" })).toBeVisible();
+  await expect(page.getByRole("figure", { name: "Tokens by user", exact: true })).toBeVisible();
   await page.getByRole("link", { name: "bob" }).click();
   await expect(page).toHaveURL(/traces\?filter=user/);
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("table", { name: "Traces", exact: true }).getByRole("row")).toHaveCount(2);
 });
 
 test("two versions are beside each other with the difference of every metric", async ({
@@ -78,7 +78,7 @@ test("two versions are beside each other with the difference of every metric", a
   await page.goto(`/s/default/projects/${project}/explore?metric=latency_p95&by=version`);
   await page.getByRole("combobox", { name: "A", exact: true }).selectOption("1.0");
   await expect(page).toHaveURL(/a=1.0&b=2.0/);
-  const change = page.getByRole("table", { name: "A and B" });
+  const change = page.getByRole("table", { name: "A and B", exact: true });
   await expect(change.getByRole("columnheader")).toHaveText(["Metric", "A: 1.0", "B: 2.0", "Change"]);
   await expect(cells(page, "A and B", "Latency p50")).toHaveText(["300 ms", "2 s", /×6.7 \(worse\)/]);
   await check_page(page);
@@ -92,15 +92,15 @@ test("latency is drawn as a histogram and as a heat map whose fields open traces
 }) => {
   const project = await measured(request, server.url, admin, "latency");
   await page.goto(`/s/default/projects/${project}/explore?draw=histogram`);
-  const histogram = page.getByRole("figure", { name: "Latency histogram" });
+  const histogram = page.getByRole("figure", { name: "Latency histogram", exact: true });
   await expect(histogram.locator("canvas")).toBeVisible();
-  const seen = page.getByRole("table", { name: "Values of the range" });
+  const seen = page.getByRole("table", { name: "Values of the range", exact: true });
   await expect(seen.getByRole("row")).toHaveCount(3);
   await seen.getByRole("link", { name: /1.6 s/ }).click();
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("table", { name: "Traces", exact: true }).getByRole("row")).toHaveCount(2);
 
   await page.goto(`/s/default/projects/${project}/explore?draw=heat`);
-  const heat = page.getByRole("figure", { name: "Latency heat map" });
+  const heat = page.getByRole("figure", { name: "Latency heat map", exact: true });
   const canvas = heat.locator("canvas");
   await expect(canvas).toBeVisible();
   await check_page(page);
@@ -121,7 +121,7 @@ test("latency is drawn as a histogram and as a heat map whose fields open traces
     })
     .toContain("1.6 s – 2.5 s");
   await expect(page).toHaveURL(/traces\?filter=latency/);
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("table", { name: "Traces", exact: true }).getByRole("row")).toHaveCount(2);
 });
 
 test("a chart is pinned to a dashboard, saved as a table and a picture, and becomes a monitor", async ({
@@ -166,7 +166,7 @@ test("a chart is pinned to a dashboard, saved as a table and a picture, and beco
   await expect(page.getByText("Pinned to Spending")).toBeVisible();
   await page.goto(`${at}/dashboards`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Spending");
-  await expect(page.getByRole("figure", { name: "Tokens of the models" }).locator("canvas")).toBeVisible();
+  await expect(page.getByRole("figure", { name: "Tokens of the models", exact: true }).locator("canvas")).toBeVisible();
   await check_page(page);
   await page.getByRole("button", { name: "Actions of Tokens of the models" }).click();
   await page.getByRole("menuitem", { name: "Create a monitor" }).click();
@@ -204,7 +204,7 @@ test("a query is completed, formatted, drawn, saved for others, and its ids are 
   await page.getByRole("button", { name: "Format" }).click();
   await expect(editor).toHaveValue("SELECT trace_id, model\nFROM spans\nWHERE kind = 'llm'\nORDER BY model");
   await page.keyboard.press("Control+Enter");
-  const result = page.getByRole("table", { name: "Result" });
+  const result = page.getByRole("table", { name: "Result", exact: true });
   await expect(result.getByRole("row")).toHaveCount(4);
   await check_page(page);
   const trace = (await result.getByRole("link").first().textContent()) ?? "";
@@ -227,7 +227,7 @@ test("a query is completed, formatted, drawn, saved for others, and its ids are 
   // Of the last 24 hours: the span of yesterday is not in it.
   await expect(result.getByRole("row")).toHaveCount(3);
   await page.getByLabel("Chart").selectOption("bars");
-  await expect(page.getByRole("figure", { name: "Query" }).locator("canvas")).toBeVisible();
+  await expect(page.getByRole("figure", { name: "Query", exact: true }).locator("canvas")).toBeVisible();
   await page.getByRole("button", { name: "Saved queries" }).click();
   await page.getByRole("menuitem", { name: "Save this query…" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("calls by hour");
@@ -237,20 +237,20 @@ test("a query is completed, formatted, drawn, saved for others, and its ids are 
   await page.goto(`/s/default/projects/${project}/sql`);
   await page.getByRole("button", { name: /Saved queries|Query:/ }).click();
   await page.getByRole("menuitemradio", { name: /calls by hour/ }).click();
-  await expect(page.getByRole("figure", { name: "Query" }).locator("canvas")).toBeVisible();
+  await expect(page.getByRole("figure", { name: "Query", exact: true }).locator("canvas")).toBeVisible();
 });
 
 test("Home and Projects show what changed since yesterday", async ({ page, request, server, admin }) => {
   const project = await measured(request, server.url, admin, "changed");
   await page.goto("/s/default/projects");
-  const row = page.getByRole("table", { name: "Projects" }).getByRole("row").filter({ hasText: project });
+  const row = page.getByRole("table", { name: "Projects", exact: true }).getByRole("row").filter({ hasText: project });
   await expect(row.getByRole("cell").filter({ hasText: "×2.0" }).first()).toContainText("2");
   await expect(row).toContainText("OK");
   await page.goto("/s/default");
   const figures = page.getByRole("main").locator(".figures");
   await expect(figures).toContainText("Health");
   await expect(figures).toContainText("Spent on models today");
-  const home = page.getByRole("table", { name: "Projects since yesterday" });
+  const home = page.getByRole("table", { name: "Projects since yesterday", exact: true });
   await expect(home.getByRole("row").filter({ hasText: project })).toContainText("×2.0");
   await check_page(page);
 });

@@ -24,7 +24,6 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
   page,
   admin,
 }) => {
-  test.setTimeout(180_000);
   const project = unique("filed");
   await admin.send("POST", "/v1/projects", { name: project });
   await page.goto(`/s/default/studio?project=${project}`);
@@ -51,7 +50,7 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
   await expect(page.getByText("1 of 5")).toBeVisible();
 
   await page.getByRole("link", { name: "Files", exact: true }).click();
-  const files = page.getByRole("table", { name: "Files" });
+  const files = page.getByRole("table", { name: "Files", exact: true });
   await files.getByText("data.csv").click();
   await expect(page.getByRole("cell", { name: "Bonn, west" })).toBeVisible();
   await check_page(page);
@@ -70,7 +69,6 @@ test("files are uploaded in Studio, browsed with previews, and a page of a worke
 });
 
 test("runs are found in the history, renamed, kept and deleted", async ({ page, admin }) => {
-  test.setTimeout(180_000);
   const project = unique("recorded");
   await admin.send("POST", "/v1/projects", { name: project });
   const title = unique("old run");
@@ -83,7 +81,7 @@ test("runs are found in the history, renamed, kept and deleted", async ({ page, 
   await ended(admin, run.id);
   await page.goto("/s/default/history?harness=command");
   await page.getByLabel("Filter by title").fill(title);
-  const list = page.getByRole("table", { name: "Run history" });
+  const list = page.getByRole("table", { name: "Run history", exact: true });
   await expect(list.getByText(title)).toBeVisible();
   await check_page(page);
   await page.getByLabel("All states").selectOption("Cancelled");
@@ -111,7 +109,7 @@ test("runs are found in the history, renamed, kept and deleted", async ({ page, 
 
 test("installation owners see what is stored and collect it", async ({ page }) => {
   await page.goto("/installation/storage");
-  const table = page.getByRole("table", { name: "Storage" });
+  const table = page.getByRole("table", { name: "Storage", exact: true });
   await expect(table.getByText("Workspaces")).toBeVisible();
   await expect(table.getByText("age=30d count=1000 bytes=15%")).toBeVisible();
   await check_page(page);
@@ -120,7 +118,6 @@ test("installation owners see what is stored and collect it", async ({ page }) =
 });
 
 test("the page of an example shows the image that it names", async ({ page, admin }) => {
-  test.setTimeout(180_000);
   const project = unique("pictured");
   await admin.send("POST", "/v1/projects", { name: project });
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -138,7 +135,7 @@ test("the page of an example shows the image that it names", async ({ page, admi
   });
   await page.goto("/s/default/datasets");
   await page.getByRole("link", { name, exact: true }).click();
-  await page.getByRole("table", { name: "Examples" }).getByRole("row").nth(1).click();
+  await page.getByRole("table", { name: "Examples", exact: true }).getByRole("row").nth(1).click();
   const input = page.getByRole("complementary").getByRole("region", { name: "Input" });
   const image = input.getByRole("img", { name: `File ${id_of("p.png")}` });
   await expect(image).toBeVisible();

@@ -142,7 +142,7 @@ export async function add_repo(admin: Person, forge: Forge): Promise<string> {
   await expect(async () => {
     const now = await admin.send<{ state: string; error: string }>("GET", `/v1/repos/${made.id}`);
     expect(`${now.state} ${now.error}`).toBe("ready ");
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   return repo;
 }
 
@@ -179,7 +179,7 @@ export async function open_pull_request(admin: Person, forge: Forge, repo: strin
   await expect(async () => {
     found = await find_pull_request(admin, artifact);
     expect(`${found?.state} ${found?.error}`).toBe("open ");
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   return found as unknown as PullRequest;
 }
 

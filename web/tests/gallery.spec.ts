@@ -75,7 +75,6 @@ let page: Page;
 test.describe.configure({ mode: "serial" });
 
 test.beforeAll(async ({ browser }) => {
-  test.setTimeout(300_000);
   server = await start_server("demo");
   page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.goto(server.url);

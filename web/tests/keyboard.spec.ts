@@ -159,7 +159,9 @@ test("the palette finds issues, runs, presets and traces by name or id", async (
   await page.keyboard.press("Control+k");
   await box.fill("arrives on tuesday");
   await page.getByRole("option", { name: /^Search the traces of/ }).click();
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "POST /chat" })).toBeVisible();
+  await expect(
+    page.getByRole("table", { name: "Traces", exact: true }).getByRole("link", { name: "POST /chat" }),
+  ).toBeVisible();
 
   await open("0".repeat(32), "Open trace");
   await expect(page.getByText("No project of this space has the trace", { exact: false })).toBeVisible();

@@ -32,7 +32,7 @@ test("a chart is drawn again when the system's theme changes", async ({ page, re
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "one", duration: 20 }]);
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(`/s/default/projects/${project}`);
-  const canvas = page.getByRole("figure", { name: "Spans" }).locator("canvas").first();
+  const canvas = page.getByRole("figure", { name: "Spans", exact: true }).locator("canvas").first();
   await expect(canvas).toBeVisible();
   const picture = () => canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
   const light = await picture();
@@ -44,7 +44,7 @@ test("on a phone the sidebar is a drawer and nothing is wider than the screen", 
   await admin.send("POST", "/v1/projects", { name: unique("phone") });
   await page.setViewportSize({ width: 390, height: 780 });
   await page.goto("/s/default/projects");
-  const table = page.getByRole("table", { name: "Projects" });
+  const table = page.getByRole("table", { name: "Projects", exact: true });
   await expect(table).toBeVisible();
   // The names keep their room, and the last column is on the screen.
   expect((await table.getByRole("link").first().boundingBox())?.width).toBeGreaterThan(60);

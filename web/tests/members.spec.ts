@@ -18,7 +18,7 @@ test("an invited viewer joins by the link and sees only what the role allows", a
   expect(link).toContain(`${server.url}/invite/`);
   await page.getByRole("button", { name: "Done" }).click();
   await expect(
-    page.getByRole("table", { name: "Invitations" }).getByRole("row").filter({ hasText: email }),
+    page.getByRole("table", { name: "Invitations", exact: true }).getByRole("row").filter({ hasText: email }),
   ).toContainText("open");
 
   const guest = await guest_page(browser, server.url);
@@ -30,7 +30,7 @@ test("an invited viewer joins by the link and sees only what the role allows", a
   await expect(guest.getByRole("heading", { level: 1 })).toHaveText("default");
 
   await guest.goto("/s/default/projects");
-  await expect(guest.getByRole("table", { name: "Projects" })).toBeVisible();
+  await expect(guest.getByRole("table", { name: "Projects", exact: true })).toBeVisible();
   await expect(guest.getByRole("button", { name: "Create project" })).toHaveCount(0);
   await guest.goto("/s/default/settings/members");
   await expect(guest.getByText("Your role here is viewer")).toBeVisible();
@@ -68,7 +68,9 @@ test("a role is changed in the list and a member is removed after a confirmation
   await page.getByRole("button", { name: `Remove ${email}` }).click();
   await expect(page.getByRole("dialog")).toContainText("loses access to every project");
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-  await expect(page.getByRole("table", { name: "Members" }).getByRole("row").filter({ hasText: email })).toHaveCount(0);
+  await expect(
+    page.getByRole("table", { name: "Members", exact: true }).getByRole("row").filter({ hasText: email }),
+  ).toHaveCount(0);
   await request.dispose();
 });
 
@@ -85,10 +87,10 @@ test("an invitation can be revoked", async ({ page, admin }) => {
   const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
   await admin.send("POST", `/v1/spaces/${space?.id}/invites`, { email, role: "member" });
   await page.goto("/s/default/settings/members");
-  await expect(page.getByRole("table", { name: "Invitations" })).toBeVisible();
-  await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeVisible();
+  await expect(page.getByRole("table", { name: "Invitations", exact: true })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Members", exact: true }).getByRole("row").nth(1)).toBeVisible();
   await page.keyboard.press("j");
-  await expect(page.getByRole("table", { name: "Members" }).getByRole("row").nth(1)).toBeFocused();
+  await expect(page.getByRole("table", { name: "Members", exact: true }).getByRole("row").nth(1)).toBeFocused();
   await page.getByRole("button", { name: `Revoke the invitation of ${email}` }).click();
   await expect(page.getByText(`Invitation of ${email} revoked`)).toBeVisible();
   await expect(page.getByRole("row").filter({ hasText: email })).toHaveCount(0);
@@ -117,7 +119,7 @@ test("an owner composes a role, gives it to a member, and it counts immediately"
   await dialog.getByLabel("audit_read").check();
   await dialog.getByLabel("member_read").check();
   await dialog.getByRole("button", { name: "Create role" }).click();
-  const row = page.getByRole("table", { name: "Custom roles" }).getByRole("row").filter({ hasText: name });
+  const row = page.getByRole("table", { name: "Custom roles", exact: true }).getByRole("row").filter({ hasText: name });
   await expect(row).toContainText("space_read, member_read, audit_read");
 
   const space = (await admin.send<{ id: string }[]>("GET", "/v1/spaces"))[0];
@@ -148,7 +150,7 @@ test("an owner composes a role, gives it to a member, and it counts immediately"
 
 test("owners of the installation see the storage of each space", async ({ page }) => {
   await page.goto("/installation/storage");
-  const table = page.getByRole("table", { name: "Storage by space" });
+  const table = page.getByRole("table", { name: "Storage by space", exact: true });
   await expect(table.getByRole("row").filter({ hasText: "default" })).toBeVisible();
   await expect(table.getByRole("row").filter({ hasText: "No space" })).toContainText(/[KMG]i?B/);
 });

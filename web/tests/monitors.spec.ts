@@ -6,7 +6,6 @@ import { expect, fill_login, guest_page, test, unique } from "./fixtures";
 import { refused_lookups, send_spans } from "./spans";
 
 test("a monitor is previewed, created, evaluated, muted and deleted", async ({ page, admin, request, server }) => {
-  test.setTimeout(300_000);
   const project = unique("measured");
   await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 600_000);
   await page.goto(`/s/default/projects/${project}/monitors`);
@@ -34,7 +33,7 @@ test("a monitor is previewed, created, evaluated, muted and deleted", async ({ p
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
   await expect(page.getByText("error rate over 24 hours is above 20 %")).toBeVisible();
   await page.getByRole("button", { name: "Evaluate now" }).click();
-  await expect(page.getByRole("table", { name: "History" }).getByText("triggered")).toBeVisible();
+  await expect(page.getByRole("table", { name: "History", exact: true }).getByText("triggered")).toBeVisible();
   await expect(page.locator(".facts").getByText("triggered", { exact: true })).toBeVisible();
   await check_page(page);
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
@@ -127,7 +126,6 @@ test("a destination is added, tested, turned off and deleted", async ({ page }) 
 });
 
 test("SQL is the metric of a monitor, with a preview", async ({ page, admin, request, server }) => {
-  test.setTimeout(180_000);
   const project = unique("queried");
   await send_spans(request, server.url, await api_key(admin), project, refused_lookups(), 600_000);
   await page.goto(`/s/default/projects/${project}/monitors/new`);

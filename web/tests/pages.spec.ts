@@ -103,7 +103,6 @@ test.describe("every page", () => {
 });
 
 test("traces, a trace and the overview with spans in them are accessible", async ({ page, request, server, admin }) => {
-  test.setTimeout(120_000);
   const { key } = await admin.send<{ key: string }>("POST", "/v1/keys", { name: unique("exporter") });
   const project = unique("seen");
   const root = new_span_id();

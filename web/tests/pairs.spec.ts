@@ -80,10 +80,10 @@ test("outputs are compared side by side, and a person states what they prefer", 
   await page.getByRole("button", { name: "Compare outputs" }).click();
   const words = page.getByRole("list", { name: "Pairwise in words" });
   await expect(words).toContainText("other wins 1, base wins 1, 2 ties of 4 examples");
-  const row = page.getByRole("table", { name: "Pairwise" }).getByRole("row").nth(1);
+  const row = page.getByRole("table", { name: "Pairwise", exact: true }).getByRole("row").nth(1);
   await expect(row).toContainText("no difference shown");
   await check_page(page);
-  const rows = page.getByRole("table", { name: "Compared examples" });
+  const rows = page.getByRole("table", { name: "Compared examples", exact: true });
   await expect(rows.getByRole("row").filter({ hasText: "e0" })).toContainText("other is better");
   await expect(rows.getByRole("row").filter({ hasText: "e1" })).toContainText("base is better");
   await rows.getByRole("row").filter({ hasText: "e0" }).click();

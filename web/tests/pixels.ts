@@ -5,7 +5,7 @@ import type { Page } from "@playwright/test";
 /** How many pixels of a chart have the colour of a variable. */
 export function painted(page: Page, title: string, variable: string): Promise<number> {
   return page
-    .getByRole("figure", { name: title })
+    .getByRole("figure", { name: title, exact: true })
     .locator("canvas")
     .evaluate((element, name) => {
       const canvas = element as HTMLCanvasElement;

@@ -102,7 +102,7 @@ test("a column is saved as a version and run on a split as an experiment", async
   await dialog.getByLabel("Split").fill("test");
   await dialog.getByRole("button", { name: "Start experiment" }).click();
   await expect(page.getByRole("region", { name: "Task" })).toContainText("done");
-  await expect(page.getByRole("table", { name: "Runs" })).toContainText("Two words.");
+  await expect(page.getByRole("table", { name: "Runs", exact: true })).toContainText("Two words.");
   await expect(page.getByRole("region", { name: "Task" })).toContainText("2 of 2 runs");
   await page.screenshot({ path: "test-results/playground-experiment.png", fullPage: true });
 });
@@ -187,6 +187,6 @@ test("proposals wait until a person adds or rejects them", async ({ page, reques
   await page.getByRole("button", { name: "Reject 1" }).click();
   await expect(page.getByRole("heading", { name: "No proposals" })).toBeVisible();
   await page.goto(`/s/default/datasets/${dataset.id}`);
-  await expect(page.getByRole("table", { name: "Examples" })).toContainText("It arrived broken");
-  await expect(page.getByRole("table", { name: "Examples" })).not.toContainText("It never arrived");
+  await expect(page.getByRole("table", { name: "Examples", exact: true })).toContainText("It arrived broken");
+  await expect(page.getByRole("table", { name: "Examples", exact: true })).not.toContainText("It never arrived");
 });

@@ -5,7 +5,6 @@ import { expect } from "./fixtures";
 import { add_repo, approve_branch, find_pull_request, open_pull_request, test } from "./forge";
 
 test("checks are shown with their logs, and commits of people are taken over", async ({ page, admin, forge }) => {
-  test.setTimeout(300_000);
   const pr = await open_pull_request(admin, forge, await add_repo(admin, forge));
   const log = "FAILED test_total\n<script>alert(1)</script>\n";
   await forge.control({ checks: [{ name: "ci / test", result: "failed", summary: "2 tests failed", log }] });
@@ -16,7 +15,7 @@ test("checks are shown with their logs, and commits of people are taken over", a
   await expect(async () => {
     const now = await admin.send<{ checks: string }>("GET", `/v1/pull_requests/${pr.id}`);
     expect(now.checks).toBe("failed");
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await page.reload();
   await expect(detail.getByRole("heading", { name: "Checks of the forge" })).toBeVisible();
   await expect(detail.getByText("2 tests failed")).toBeVisible();
@@ -36,7 +35,6 @@ test("checks are shown with their logs, and commits of people are taken over", a
 });
 
 test("a delivery is cancelled, and a pull request put away", async ({ page, admin, forge }) => {
-  test.setTimeout(300_000);
   const repo = await add_repo(admin, forge);
   await forge.control({ git_fail: [500, "internal error"] });
   const artifact = await approve_branch(admin, forge, repo);
@@ -45,7 +43,7 @@ test("a delivery is cancelled, and a pull request put away", async ({ page, admi
     const waiting = await find_pull_request(admin, artifact);
     expect(waiting?.error).toContain("the forge failed");
     id = waiting?.id ?? "";
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   await page.goto(`/s/default/pull_requests?open=${id}`);
   await page.getByRole("button", { name: "Cancel delivery" }).click();
   await expect(page.getByText("Delivery cancelled; the review is pending")).toBeVisible();
@@ -67,12 +65,11 @@ test("the address of a repository is changed; one with open pull requests warns 
   admin,
   forge,
 }) => {
-  test.setTimeout(300_000);
   const repo = await add_repo(admin, forge);
   const pr = await open_pull_request(admin, forge, repo);
   await page.goto(`/s/default/repos/${repo}`);
   await page.getByRole("button", { name: "Check access…" }).click();
-  await expect(page.getByRole("dialog").getByText("pull requests", { exact: true })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("dialog").getByText("pull requests", { exact: true })).toBeVisible();
   await check_page(page);
   await page.getByRole("button", { name: "Done" }).click();
 
@@ -82,7 +79,7 @@ test("the address of a repository is changed; one with open pull requests warns 
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(page.getByText(`${forge.home}/team/shop2.git`).first()).toBeVisible();
   await page.getByRole("button", { name: "Fetch now" }).click();
-  await expect(page.getByText(`${repo} fetched`)).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText(`${repo} fetched`)).toBeVisible();
 
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("button", { name: "Delete repository" }).click();

@@ -71,7 +71,7 @@ test("a queue is worked through by keyboard only, and an item is taken back", as
 test("a queue is created with a config of its own", async ({ page, admin, server }) => {
   const made = await make_queue(admin, page, server.url, 1);
   await page.goto("/s/default/queues");
-  await expect(page.getByRole("table", { name: "Queues" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Queues", exact: true })).toBeVisible();
   await check_page(page);
   await page.getByRole("button", { name: "New queue" }).click();
   const dialog = page.getByRole("dialog");

@@ -73,7 +73,7 @@ test("messages are formatted, images of the trace are shown, other servers are n
   await expect(messages.getByText("<img src=x")).toBeVisible();
   const image = messages.getByRole("img", { name: "image 1" });
   await expect(image).toBeVisible();
-  expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+  await expect.poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
   await expect(messages.getByRole("link", { name: /tracker\.example/ })).toHaveAttribute("rel", /noreferrer/);
   expect(foreign).toEqual([]);
   await expect(page).not.toHaveTitle(/hacked/);
@@ -109,7 +109,7 @@ test("the search of a trace finds texts inside of spans", async ({ page, request
   await expect(page.getByText("none", { exact: true })).toBeVisible();
 });
 
-const list_of = (page: Page) => page.getByRole("table", { name: "Traces" });
+const list_of = (page: Page) => page.getByRole("table", { name: "Traces", exact: true });
 
 test("a trace leads to its neighbours in the list, and its actions copy and save it", async ({
   page,

@@ -27,7 +27,11 @@ test("a space is created, renamed and deleted, and the switcher follows", async 
 
 test("the server page shows the settings and their sources", async ({ page }) => {
   await page.goto("/installation/server");
-  const row = page.getByRole("table", { name: "Settings" }).getByRole("row").filter({ hasText: "data_dir" }).first();
+  const row = page
+    .getByRole("table", { name: "Settings", exact: true })
+    .getByRole("row")
+    .filter({ hasText: "data_dir" })
+    .first();
   await expect(row).toContainText("flag");
 });
 
@@ -88,7 +92,7 @@ test("another login can be ended from the account page", async ({ page, browser,
   await fill_login(other, admin_email, admin_password);
   await expect(other.getByRole("button", { name: /^You:/ })).toBeVisible();
   await page.goto("/account");
-  const logins = page.getByRole("table", { name: "Logins" });
+  const logins = page.getByRole("table", { name: "Logins", exact: true });
   await expect(logins.getByText("this browser")).toHaveCount(1);
   const before = await logins.getByRole("button", { name: /^End/ }).count();
   await logins.getByRole("button", { name: /^End/ }).first().click();

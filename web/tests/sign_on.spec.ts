@@ -96,14 +96,14 @@ test.describe("single sign-on", () => {
     await guest.getByLabel("Name").fill("ada");
     await guest.getByRole("button", { name: "Continue" }).click();
     await expect(guest).toHaveURL(`${url}/s/default/settings/members?q=ada`);
-    await expect(guest.getByRole("table", { name: "Members" }).getByText("ada@example.com")).toBeVisible();
+    await expect(guest.getByRole("table", { name: "Members", exact: true }).getByText("ada@example.com")).toBeVisible();
     const session = (await context.cookies(url)).find((cookie) => cookie.name === "hone_session");
     expect(session?.sameSite).toBe("Strict");
     expect((await context.cookies(`${url}/v1/login/`)).some((cookie) => cookie.name === "hone_sign_on")).toBe(false);
 
     // The owner sees the group with its role and its person.
     await page.goto(`${url}/installation/groups`);
-    const groups = page.getByRole("table", { name: "Groups" });
+    const groups = page.getByRole("table", { name: "Groups", exact: true });
     await expect(groups.getByRole("row")).toHaveCount(2);
     await expect(groups.getByRole("row").last()).toContainText("engineers");
     await expect(groups.getByRole("row").last()).toContainText("member in default");

@@ -96,6 +96,6 @@ export async function send_spans(
   await expect(async () => {
     const response = await request.get(`${url}/v1/projects/${project}/traces/${last}/skeleton`, { headers });
     expect(response.ok(), await response.text()).toBe(true);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 120_000 });
   return trace_id;
 }

@@ -108,7 +108,7 @@ test("traces are filtered by text, facet and completion; errors are underlined",
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "nightly report" }]);
   await open_trace(page, project, trace);
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click();
-  const table = page.getByRole("table", { name: "Traces" });
+  const table = page.getByRole("table", { name: "Traces", exact: true });
   await expect(table.getByRole("link")).toHaveText(["nightly report", "POST /chat"]);
   await expect(table.getByRole("row", { name: /POST \/chat/ })).toContainText("1 error");
 
@@ -146,7 +146,7 @@ test("new traces are counted in a pill", async ({ page, request, server, admin }
   const [project, trace] = await with_chat(request, server.url, admin);
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}/traces`);
-  const table = page.getByRole("table", { name: "Traces" });
+  const table = page.getByRole("table", { name: "Traces", exact: true });
   await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "just now" }], 1000);
   await page.getByRole("button", { name: "1 new" }).click(); // it asks every ten seconds
@@ -158,11 +158,11 @@ test("the overview has charts and links to failed spans", async ({ page, request
   await open_trace(page, project, trace);
   await page.goto(`/s/default/projects/${project}`);
   for (const title of ["Spans", "Latency", "Tokens", "Cost"]) {
-    await expect(page.getByRole("figure", { name: title }).locator("canvas")).toBeVisible();
+    await expect(page.getByRole("figure", { name: title, exact: true }).locator("canvas")).toBeVisible();
   }
   await expect(page.getByRole("region", { name: "Models" })).toContainText("small-1");
   await page.getByRole("region", { name: "Most errors" }).getByRole("link", { name: "lookup_order" }).click();
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
+  await expect(page.getByRole("table", { name: "Traces", exact: true }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
 test("a chat session shows its traces as a conversation, and as a list", async ({ page, request, server, admin }) => {
@@ -176,7 +176,7 @@ test("a chat session shows its traces as a conversation, and as a list", async (
   await expect(conversation.getByRole("listitem")).toHaveCount(1);
   await expect(conversation.getByRole("link")).toHaveAttribute("href", new RegExp(trace));
   await page.getByRole("button", { name: "Show as list" }).click();
-  await expect(page.getByRole("table", { name: "Traces" }).getByRole("link")).toHaveText(["POST /chat"]);
+  await expect(page.getByRole("table", { name: "Traces", exact: true }).getByRole("link")).toHaveText(["POST /chat"]);
 });
 
 test("SQL shows a table or the error", async ({ page, request, server, admin }) => {
@@ -186,9 +186,9 @@ test("SQL shows a table or the error", async ({ page, request, server, admin }) 
   const editor = page.getByRole("textbox", { name: "SQL query" });
   await editor.fill("SELECT name, count() AS times FROM spans GROUP BY name ORDER BY name");
   await editor.press("Control+Enter");
-  await expect(page.getByRole("table", { name: "Result" }).getByRole("row", { name: /lookup_order/ })).toContainText(
-    "1",
-  );
+  await expect(
+    page.getByRole("table", { name: "Result", exact: true }).getByRole("row", { name: /lookup_order/ }),
+  ).toContainText("1");
   await expect(page).toHaveURL(/sql=SELECT/);
   await editor.fill("DROP TABLE spans");
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -207,12 +207,12 @@ test("a trace of 50,000 spans draws only the visible rows", async ({ page, reque
   const trace = await send_spans(request, server.url, await api_key(admin), project, spans, 120_000);
   await expect(async () => {
     await page.goto(`/s/default/projects/${project}/traces/${trace}`);
-    await expect(page.getByText("50,000 spans")).toBeVisible();
+    await expect(page.getByText("50,000 spans")).toBeVisible({ timeout: 10_000 });
   }).toPass({ timeout: 120_000 });
   expect(await rows(page).count()).toBeLessThan(100);
   // From the list to the drawn tree; bench/face.sh measures how long it takes.
   await page.goto(`/s/default/projects/${project}/traces`);
-  const link = page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "batch" });
+  const link = page.getByRole("table", { name: "Traces", exact: true }).getByRole("link", { name: "batch" });
   await expect(link).toBeVisible();
   await link.click();
   await expect(rows(page).first()).toBeVisible();

@@ -56,7 +56,7 @@ test("the tokens of today are the last bar of the chart", async ({ page, admin }
     model.stop();
   }
   await page.goto("/s/default/usage");
-  const today = page.getByRole("figure", { name: "Tokens" }).getByRole("row").last().getByRole("cell");
+  const today = page.getByRole("figure", { name: "Tokens", exact: true }).getByRole("row").last().getByRole("cell");
   await expect(today).toHaveText(/^[1-9]/);
   await expect.poll(() => painted(page, "Tokens", "--bar")).toBeGreaterThan(50);
 });
