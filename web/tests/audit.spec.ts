@@ -102,7 +102,7 @@ test("new entries are counted in a pill and do not move the list", async ({ page
   const before = await table.getAttribute("aria-rowcount");
   const project = await admin.send<{ id: string }>("POST", "/v1/projects", { name: unique("newcomer") });
   await page.clock.fastForward(11_000);
-  const pill = page.getByRole("button", { name: "1 new" });
+  const pill = page.getByRole("button", { name: "1 new", exact: true });
   await expect(pill).toBeVisible();
   expect(await table.getAttribute("aria-rowcount")).toBe(before);
   await pill.click();

@@ -149,7 +149,7 @@ test("new traces are counted in a pill", async ({ page, request, server, admin }
   const table = page.getByRole("table", { name: "Traces", exact: true });
   await expect(table.getByRole("link")).toHaveText(["POST /chat"]);
   await send_spans(request, server.url, await api_key(admin), project, [{ name: "just now" }], 1000);
-  await page.getByRole("button", { name: "1 new" }).click(); // it asks every ten seconds
+  await page.getByRole("button", { name: "1 new", exact: true }).click(); // it asks every ten seconds
   await expect(table.getByRole("link")).toHaveText(["just now", "POST /chat"]);
 });
 
