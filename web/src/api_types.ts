@@ -1249,6 +1249,10 @@ export interface EvalSummary {
   high: number | null;
   /** Evals that failed; they have no score. */
   errors: number;
+  /** Id of the evaluator that this server applied; null: a client sent the evals. */
+  evaluator_id: string | null;
+  /** Number of its version. */
+  evaluator_version: number | null;
 }
 
 export type EvalTarget = "span" | "trace" | "chat_session";
