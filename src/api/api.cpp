@@ -21,6 +21,8 @@ namespace {
 
 // Previews of files that workers made are frames of this server, in a sandbox of their own.
 constexpr const char* frames_of_previews = "; frame-src 'self'";
+// Sounds are files of this server, or data inside of a trace; never of another server.
+constexpr const char* sounds_of_pages = "; media-src 'self' data:";
 
 constexpr std::string_view bearer = "Bearer ";
 
@@ -196,7 +198,8 @@ net::Response Api::handle(net::Request&& request) {
     if (!is_api(request.path)) {
         if (!is_safe(request.method)) return with_headers(reading_only("only GET and HEAD here; the API is under /v1"));
         if (auto file = m_ui.serve(request)) {
-            net::add_security_headers(*file, std::string(net::ui_content_security_policy) + frames_of_previews);
+            net::add_security_headers(*file, std::string(net::ui_content_security_policy) + frames_of_previews +
+                                                 sounds_of_pages);
             return std::move(*file);
         }
         return with_headers(net::error_response(not_found(std::string(truncate_utf8(request.path, 200)))));

@@ -46,7 +46,7 @@ struct Evaluate {
           calibrations(database, clock, access, parts.spans),
           tasks(database, clock, access, experiments, parts.sources),
           pairs(database, clock, access, experiments, parts.sources),
-          playground(clock, access, prompts, parts.sources),
+          playground(clock, access, datasets, prompts, parts.sources),
           agent_verdicts(database, clock),
           judges({database, clock, access,
                   [sources = parts.sources] { return sources == nullptr ? nullptr : sources->models(); },

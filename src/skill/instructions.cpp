@@ -47,7 +47,8 @@ A text that was cut is read in parts: `hone get_span --trace_id ID --span_id ID 
 
 `hone save_investigation --title 'Why checkout fails' --markdown @report.md`, `hone save_file --name chart.svg --file chart.svg`,
 `hone label_spans --labels '[{"target_id":"SPAN","name":"correct","label":"no"}]'`, `hone report_issue`. A person reviews them. Name
-the trace ids that show what you claim, and the numbers with the time range and the filter they belong to.
+the trace ids that show what you claim, and the numbers with the time range and the filter they belong to. Pictures of matplotlib have
+the style of the pages already (`MATPLOTLIBRC`): set no colours, fonts or sizes unless they carry a meaning.
 )md";
 
 constexpr std::string_view github = R"md(---

@@ -490,6 +490,21 @@ export interface CalibrationVerdict {
 
 export type CallerKind = "guest" | "user" | "key" | "system";
 
+export interface CallsEstimate {
+  /** As the request names it. */
+  model: string;
+  /** Calls that would be made. */
+  calls: number;
+  /** Of all calls, estimated from the length of the text. */
+  input_tokens: number;
+  /** Of all calls: the mean of past calls of the model in this space times their number, or the most that they can write. */
+  output_tokens: number;
+  /** Past calls of the last 30 days; 0: output_tokens is the most that the calls can write. */
+  measured_calls: number;
+  /** Of these tokens, in millionths of a US dollar; null: the model has no price. */
+  cost_micro_usd: number | null;
+}
+
 export interface CapacityView {
   /** Stored spans of all projects. */
   spans: number;
@@ -1249,6 +1264,10 @@ export interface EvalSummary {
   high: number | null;
   /** Evals that failed; they have no score. */
   errors: number;
+  /** Id of the evaluator that this server applied; null: a client sent the evals. */
+  evaluator_id: string | null;
+  /** Number of its version. */
+  evaluator_version: number | null;
 }
 
 export type EvalTarget = "span" | "trace" | "chat_session";
@@ -5860,6 +5879,16 @@ export interface DestinationChange {
   enabled?: boolean | null;
   /** webhook: replaces the signing secret and returns the new one. */
   new_signing_secret?: boolean | null;
+}
+
+export interface EstimateCalls {
+  call: PlaygroundRun;
+  /** Id or name of a dataset: one call for each of its examples, whose inputs are the variables. Empty: one call. */
+  dataset?: string;
+  /** Id or name of a split: only its examples. */
+  split?: string;
+  /** Calls for each example, 1 to 1000. */
+  repetitions?: number;
 }
 
 export interface EvalTaskChange {

@@ -107,6 +107,79 @@ test("a column is saved as a version and run on a split as an experiment", async
   await page.screenshot({ path: "test-results/playground-experiment.png", fullPage: true });
 });
 
+test("the estimate and the remaining budget are shown before a run, the cost after it", async ({ page, admin }) => {
+  const name = unique("budgeted");
+  const { id } = await admin.send<{ id: string }>("POST", "/v1/spaces", { name });
+  const set_budget = (cost_micro_usd_per_day: number) =>
+    admin.send("PUT", `/v1/spaces/${id}/budget`, { cost_micro_usd_per_day, tokens_per_day: null, soft_percent: 80 });
+  await set_budget(500_000);
+  const model_name = unique("priced");
+  await admin.send("POST", `/v1/skills?space=${id}`, {
+    name: model_name,
+    type: "model",
+    secrets: { API_KEY: "sk-planted-0123456789abcdef" },
+    variables: {
+      PROTOCOL: "openai",
+      BASE_URL: `${model.url}/play/text`,
+      ALLOW_PRIVATE: "true",
+      MODELS: model_name,
+      PRICES: `${model_name} 100 100`,
+    },
+  });
+  await admin.send("POST", `/v1/datasets/upload?sync=true&space=${id}`, {
+    action: "create",
+    name: "tickets",
+    inputs: ["one", "two", "three"].map((text) => ({ text })),
+  });
+  await page.goto(`/s/${name}/playground`);
+  const budget = page.getByRole("region", { name: "Budget" });
+  await expect(budget).toContainText("Of the daily budget of the space, $0.5000 of $0.5000 remain.");
+  await column(page, 1).getByLabel("Text of message 1").fill("Read {{text}}");
+  await column(page, 1).getByLabel("Model").fill(model_name);
+  await expect(budget).toContainText("No estimate: missing template variable text");
+  await page.getByRole("region", { name: "Variables" }).getByLabel("text").fill("tea");
+  // No call of the model yet: the most that it can write.
+  await expect(budget).toContainText(/Estimate: at most \$12\.8\d and 128k tokens in 1 call/);
+  await expect(budget).toContainText(
+    /This can exceed the daily budget of the space: at most \$12\.8\d, and \$0\.5000 remain/,
+  );
+  await check_page(page);
+  await page.getByRole("button", { name: "Run", exact: true }).first().click();
+  await expect(reply(page, 1)).toContainText("Two words.");
+  await expect(budget).toContainText(/The response below used \$0\.01\d+ and \d+ tokens/);
+  await expect(budget).toContainText(/Of the daily budget of the space, \$0\.48\d\d of \$0\.5000 remain/);
+  // The model has been measured.
+  await expect(budget).toContainText(/Estimate: about \$0\.00\d+ and \d+ tokens in 1 call/);
+  await expect(budget.getByText("exceed")).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Run on a dataset…" }).click();
+  const dialog = page.getByRole("dialog");
+  const of_dataset = dialog.getByRole("region", { name: "Budget" });
+  await expect(of_dataset).toContainText(/Estimate: about \$0\.0\d+ and \d+ tokens in 3 calls/);
+  await dialog.getByLabel("Repetitions").fill("200");
+  await expect(of_dataset).toContainText(/in 600 calls/);
+  await expect(of_dataset).toContainText(
+    /This would exceed the daily budget of the space: about \$\d\.\d+, and \$0\.48\d\d remain/,
+  );
+  await dialog.getByLabel("Repetitions").fill("1");
+  await expect(of_dataset.getByText("exceed")).toHaveCount(0);
+  await dialog.getByLabel("Stop at a cost of (USD)").fill("0.0001");
+  await expect(of_dataset).toContainText(`The experiment with ${model_name} stops at its limit of $0.0001`);
+  await dialog.getByLabel("Stop at a cost of (USD)").fill("");
+  await dialog.getByRole("button", { name: "Start experiment" }).click();
+  const task = page.getByRole("region", { name: "Task" });
+  await expect(task).toContainText("done");
+  await expect(task).toContainText(/\$0\.3\d+ of \$0\.5000 remain of the daily budget/);
+
+  await set_budget(1);
+  await page.goto(`/s/${name}/playground`);
+  await column(page, 1).getByLabel("Model").fill(model_name);
+  await column(page, 1).getByLabel("Text of message 1").fill("Hello");
+  await expect(budget).toContainText(
+    "The daily budget of the space is used up. Model calls are rejected until midnight UTC.",
+  );
+});
+
 test("the span of a model call opens with its messages, tools and parameters", async ({
   page,
   request,

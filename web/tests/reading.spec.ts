@@ -87,6 +87,95 @@ test("messages are formatted, images of the trace are shown, other servers are n
   await expect(messages.getByRole("heading", { name: "Refunds" })).toBeVisible();
 });
 
+/** Half a second of silence: 8000 samples of 8 bits in a second. */
+function silence(): string {
+  const samples = 4000;
+  const wav = Buffer.alloc(44 + samples, 128);
+  wav.write("RIFF", 0);
+  wav.writeUInt32LE(36 + samples, 4);
+  wav.write("WAVEfmt ", 8);
+  for (const [at, value] of [
+    [16, 16],
+    [24, 8000],
+    [28, 8000],
+    [40, samples],
+  ] as const)
+    wav.writeUInt32LE(value, at);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 1],
+    [34, 8],
+  ] as const)
+    wav.writeUInt16LE(value, at);
+  wav.write("data", 36);
+  return wav.toString("base64");
+}
+
+test("sounds of the trace are played when a person wants it, those of other servers are links", async ({
+  page,
+  request,
+  server,
+  admin,
+}) => {
+  const project = unique("sound");
+  const wav = silence();
+  const parts = [
+    { type: "text", text: "What do you hear?" },
+    { type: "input_audio", input_audio: { data: wav, format: "wav" } },
+    { inline_data: { mime_type: "audio/wav", data: wav } },
+    { type: "audio", audio: { url: "https://tracker.example/voice.wav" } },
+    { type: "input_audio", input_audio: { data: wav, format: "pcm16" } },
+  ];
+  const spoken = {
+    role: "assistant",
+    content: null,
+    audio: { id: "audio_1", data: wav, transcript: "Nothing at all." },
+  };
+  const trace = await send_spans(request, server.url, await api_key(admin), project, [
+    {
+      name: "listen",
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": JSON.stringify([{ role: "user", content: parts }]),
+        "gen_ai.output.messages": JSON.stringify([spoken]),
+      },
+    },
+  ]);
+  const foreign: string[] = [];
+  page.on("request", (sent) => {
+    if (!sent.url().startsWith(server.url) && !sent.url().startsWith("data:")) foreign.push(sent.url());
+  });
+  const refused: string[] = [];
+  page.on("console", (line) => {
+    if (line.text().includes("Content Security Policy")) refused.push(line.text());
+  });
+  await page.goto(trace_address(project, trace));
+  const panel = page.getByRole("complementary", { name: "Span listen" });
+  const sounds = panel.locator("audio");
+  await expect(sounds).toHaveCount(3);
+  await expect(panel.getByText("Nothing at all.")).toBeVisible();
+  // Nothing is read before it is played.
+  expect(await sounds.evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).readyState))).toEqual([0, 0, 0]);
+  for (const sound of await sounds.all()) {
+    const played = await sound.evaluate(async (element) => {
+      const audio = element as HTMLAudioElement;
+      audio.muted = true;
+      await audio.play();
+      return { duration: audio.duration, ready: audio.readyState };
+    });
+    expect(played.duration).toBeCloseTo(0.5, 2);
+    expect(played.ready).toBeGreaterThanOrEqual(2);
+  }
+  // A format that browsers do not play is a download, as each sound is one too.
+  await expect(panel.getByRole("link", { name: /^audio\/wav/ })).toHaveCount(3);
+  await expect(panel.getByRole("link", { name: /^audio\/pcm16/ })).toHaveAttribute("download", /audio/);
+  await expect(panel.getByRole("link", { name: /tracker\.example/ })).toHaveAttribute("rel", /noreferrer/);
+  await check_page(page);
+  expect(foreign).toEqual([]);
+  expect(refused).toEqual([]);
+});
+
 test("the search of a trace finds texts inside of spans", async ({ page, request, server, admin }) => {
   const project = unique("inside");
   const trace = await send_spans(request, server.url, await api_key(admin), project, [

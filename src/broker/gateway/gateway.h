@@ -72,6 +72,8 @@ public:
             ModelCallSink* sink, GatewayUpstream* upstream);
     ~Gateway() override;
 
+    const telemetry::Prices& prices() const { return m_prices; }
+
     // Serves /git/; null: none. Set before the first run; must outlive the gateway.
     void set_git(GitService* git) { m_git = git; }
 

@@ -43,12 +43,6 @@ bool is_of_family(std::string_view model, std::string_view family) {
            std::string_view("-@:").find(model[family.size()]) != std::string_view::npos;
 }
 
-int64_t most_output_of(std::string_view model) {
-    for (const OutputLimit& limit : output_limits)
-        if (is_of_family(model, limit.family)) return limit.tokens;
-    return largest_output;
-}
-
 std::string notice_text(const Admission& admission) {
     const std::string whose = admission.scope == BudgetScope::run          ? "This run"
                               : admission.scope == BudgetScope::automation ? "This automation"
@@ -80,6 +74,12 @@ telemetry::Price highest_price(const telemetry::Price& price, ModelApi api) {
 }
 
 } // namespace
+
+int64_t most_output_of(std::string_view model) {
+    for (const OutputLimit& limit : output_limits)
+        if (is_of_family(model, limit.family)) return limit.tokens;
+    return largest_output;
+}
 
 bool ModelExchange::refuse(ModelRefusal refusal, std::string_view message, bool close) {
     const ModelError error = model_error(m_route.api, refusal, message);

@@ -24,6 +24,9 @@ struct ModelRequest {
 // than one value.
 Result<ModelRequest> read_model_request(ModelApi api, std::string_view body);
 
+// What the models of a family write at most when the request has no limit.
+int64_t most_output_of(std::string_view model);
+
 // The responses request with store set to false, which it does not name.
 std::string with_no_storage(std::string_view body);
 

@@ -132,6 +132,8 @@ struct EvalSummary {
     std::optional<double> low;
     std::optional<double> high;
     int64_t errors = 0;
+    std::optional<std::string> evaluator_id{};
+    std::optional<int64_t> evaluator_version{};
     static constexpr Pack fields{
         Field{"name", &EvalSummary::name, "Name of the evals."},
         Field{"examples", &EvalSummary::examples, "Examples with a score."},
@@ -139,6 +141,9 @@ struct EvalSummary {
         Field{"low", &EvalSummary::low, "Lower end of the 95 % interval; null: fewer than two examples."},
         Field{"high", &EvalSummary::high, "Upper end of the 95 % interval."},
         Field{"errors", &EvalSummary::errors, "Evals that failed; they have no score."},
+        Field{"evaluator_id", &EvalSummary::evaluator_id,
+              "Id of the evaluator that this server applied; null: a client sent the evals."},
+        Field{"evaluator_version", &EvalSummary::evaluator_version, "Number of its version."},
     };
 };
 

@@ -136,6 +136,25 @@ TEST_CASE("a summary has the means of evals over examples, failed evals apart, a
         CHECK(summary.evals[1].examples == 0);
         CHECK(summary.evals[1].errors == 1);
         CHECK(must(experiments.summaries({})).empty());
+        // A client sent these evals. An evaluator of this server is named with its version, also for results that have
+        // names of their own.
+        CHECK(!summary.evals[0].evaluator_version);
+        must(lab.world.database.execute("INSERT INTO experiment_evaluators (experiment_id, position, evaluator_id, "
+                                        "number, name) VALUES (?, 0, 'evaluator_1', 3, 'judged')",
+                                        id));
+        ExperimentEval part;
+        part.run_id = failed.run_id;
+        part.name = "tone";
+        part.score = 1;
+        part.evaluator = "judged";
+        must(experiments.set_eval(lab.world.admin, part));
+        const auto applied = must(experiments.summaries({found})).at(id).evals;
+        REQUIRE(applied.size() == 3);
+        CHECK(!applied[0].evaluator_id);
+        CHECK(applied[1].evaluator_id == "evaluator_1");
+        CHECK(applied[1].evaluator_version == 3);
+        CHECK(applied[2].name == "tone");
+        CHECK(applied[2].evaluator_version == 3);
         // The runs of one example.
         const auto example = lab.examples(sent.dataset)[1].id;
         const auto records = must(experiments.records_of(lab.world.admin, id, example));

@@ -8,6 +8,24 @@
 
 namespace hone::evaluate {
 
+namespace {
+
+// The evaluators that this server applied, with their versions. Evals that clients sent have none.
+Result<> add_evaluators(sql::Database& database, const std::string& among, const std::vector<sql::Value>& values,
+                        std::map<ExperimentId, ExperimentSummary>& summaries) {
+    for (const auto& row : TRY(database.run_query(
+             "SELECT DISTINCT v.experiment_id, v.name, e.evaluator_id, e.number FROM experiment_evals v JOIN "
+             "experiment_evaluators e ON e.experiment_id = v.experiment_id AND e.name = COALESCE(v.evaluator, v.name) "
+             "WHERE v.experiment_id" +
+                 among,
+             values)))
+        for (EvalSummary& eval : summaries[row.id<ExperimentTag>(0)].evals)
+            if (eval.name == row.text(1)) eval.evaluator_id = row.text(2), eval.evaluator_version = row.integer(3);
+    return {};
+}
+
+} // namespace
+
 Result<std::map<ExperimentId, ExperimentSummary>>
 Experiments::summaries(const std::vector<Experiment>& experiments) const {
     std::map<ExperimentId, ExperimentSummary> summaries;
@@ -47,6 +65,7 @@ Experiments::summaries(const std::vector<Experiment>& experiments) const {
         eval.errors = count;
         summaries[ExperimentId(key.first)].evals.push_back(std::move(eval));
     }
+    TRY(add_evaluators(m_database, among, values, summaries));
     for (auto& [id, summary] : summaries)
         std::sort(summary.evals.begin(), summary.evals.end(),
                   [](const EvalSummary& a, const EvalSummary& b) { return a.name < b.name; });

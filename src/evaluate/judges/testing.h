@@ -22,6 +22,15 @@ public:
         owners.push_back(owner);
         return std::unique_ptr<ModelSession>(std::make_unique<Session>(*this));
     }
+    // Ten output tokens, each token one nano-USD; "unpriced" has no price.
+    Result<CallForecast> forecast(const access::SpaceId&, const std::string&, const PromptRequest& request,
+                                  int64_t input_tokens) override {
+        CallForecast made;
+        made.output_tokens = 10;
+        made.measured_calls = 3;
+        if (request.model != "unpriced") made.cost_nano_usd = (input_tokens + made.output_tokens) * 1000;
+        return made;
+    }
     void stop() override {}
     Result<ModelSpending> spent(const std::string&) override { return ModelSpending{}; }
 

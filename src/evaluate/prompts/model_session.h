@@ -90,6 +90,13 @@ struct OfferedModel {
     };
 };
 
+// What a call is likely to use.
+struct CallForecast {
+    int64_t output_tokens = 0;
+    int64_t measured_calls = 0; // past calls whose mean that is; 0: the most that the request or the model allows
+    std::optional<int64_t> cost_nano_usd{}; // nothing: the model has no price
+};
+
 class ModelCalls {
 public:
     virtual ~ModelCalls() = default;
@@ -104,6 +111,13 @@ public:
     virtual Result<std::string> find_skill(const access::Caller& caller, const access::SpaceId& space,
                                            const std::string& wanted, const std::string& protocol,
                                            const std::string& model) = 0;
+    // Of a request with so many input tokens to a model of this skill. Sends nothing.
+    virtual Result<CallForecast> forecast(const access::SpaceId& space, const std::string& skill_id,
+                                          const PromptRequest& request, int64_t input_tokens) {
+        static_cast<void>(space), static_cast<void>(skill_id), static_cast<void>(request);
+        static_cast<void>(input_tokens);
+        return unavailable("this server calls no models");
+    }
     virtual Result<std::unique_ptr<ModelSession>> open(const ModelOwner& owner) = 0;
     // Ends all calls: the server stops.
     virtual void stop() = 0;

@@ -1,6 +1,7 @@
 #include "evaluate/runner/playground.h"
 
 #include "base/log.h"
+#include "evaluate/datasets/dataset_rows.h"
 #include "evaluate/runner/prompt_task.h"
 
 #include <algorithm>
@@ -13,6 +14,15 @@ using access::Caller, access::Permission;
 namespace {
 
 constexpr std::string_view playground_project = "hone-playground";
+constexpr int64_t sampled_examples = 20; // of a dataset, for an estimate
+constexpr int64_t bytes_per_token = 4;
+constexpr size_t shortest_attachment = 2000; // letters of base64 without a break
+constexpr int64_t tokens_of_attachment = 1500;
+
+bool is_base64(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '/' ||
+           c == '=';
+}
 
 int64_t to_ms(Duration duration) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -23,6 +33,21 @@ std::string error_event(const std::string& message) {
 }
 
 } // namespace
+
+int64_t estimated_input_tokens(std::string_view body) {
+    int64_t text = 0;
+    int64_t attachments = 0;
+    for (size_t at = 0; at < body.size();) {
+        size_t end = at;
+        while (end < body.size() && is_base64(body[end])) ++end;
+        if (end - at >= shortest_attachment)
+            ++attachments;
+        else
+            text += static_cast<int64_t>(std::max<size_t>(end - at, 1));
+        at = std::max(end, at + 1);
+    }
+    return (text + bytes_per_token - 1) / bytes_per_token + attachments * tokens_of_attachment;
+}
 
 Playground::~Playground() {
     std::list<Live> live;
@@ -64,31 +89,45 @@ Result<access::Project> Playground::project_of(const Caller& caller, const acces
     return m_access.projects.find(Caller::system(), space, name); // another request made it meanwhile
 }
 
-Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller, const access::SpaceId& space,
-                                                            const PlaygroundRun& wanted) {
+Result<ModelCalls*> Playground::models_for(const Caller& caller, const access::SpaceId& space) const {
     TRY(caller.require(Permission::run_start, space));
     TRY(caller.require(Permission::dataset_read, space));
     ModelCalls* const models = m_sources == nullptr ? nullptr : m_sources->models();
     if (models == nullptr) return unavailable("this server calls no models");
-    if (*wanted.timeout_ms < 1000 || *wanted.timeout_ms > 600'000)
-        return invalid("timeout_ms must be between 1000 and 600000");
+    return models;
+}
+
+Result<Playground::Chosen> Playground::choose(const Caller& caller, const access::SpaceId& space,
+                                              const PlaygroundRun& wanted) const {
     if (!wanted.parameters.value.is_object()) return invalid("parameters must be an object");
     if (!wanted.variables.value.is_object()) return invalid("variables must be an object");
     const bool is_inline = !wanted.prompt_version.value.is_null();
     if (is_inline == !wanted.prompt.value.empty())
         return invalid("give prompt, the name of a prompt, or prompt_version, the content of a version");
+    Chosen chosen;
+    chosen.target = {*wanted.provider, *wanted.model, wanted.parameters.value.get_object(), true};
+    if (is_inline) {
+        chosen.content = TRY(Prompts::checked_content(*wanted.prompt_version));
+        return chosen;
+    }
+    PromptVersion version = TRY(find_prompt_version(caller, space, m_prompts, *wanted.prompt));
+    chosen.content = std::move(version.content);
+    chosen.version_id = version.id.text();
+    return chosen;
+}
+
+Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller, const access::SpaceId& space,
+                                                            const PlaygroundRun& wanted) {
+    ModelCalls* const models = TRY(models_for(caller, space));
+    if (*wanted.timeout_ms < 1000 || *wanted.timeout_ms > 600'000)
+        return invalid("timeout_ms must be between 1000 and 600000");
+    const Chosen chosen = TRY(choose(caller, space, wanted));
     auto call = std::make_shared<PlaygroundCall>();
     call->m_who = caller.principal();
-    json::Value content;
-    if (is_inline) {
-        content = TRY(Prompts::checked_content(*wanted.prompt_version));
-    } else {
-        const PromptVersion version = TRY(find_prompt_version(caller, space, m_prompts, *wanted.prompt));
-        content = version.content;
-        call->m_outgoing.attributes = {{"prompt.vendor", "hone"}, {"prompt.id", version.id.text()}};
-    }
-    const PromptTarget target{*wanted.provider, *wanted.model, wanted.parameters.value.get_object(), true};
-    call->m_outgoing.request = TRY(make_prompt_request(content, target, wanted.variables.value.get_object()));
+    if (!chosen.version_id.empty())
+        call->m_outgoing.attributes = {{"prompt.vendor", "hone"}, {"prompt.id", chosen.version_id}};
+    call->m_outgoing.request =
+        TRY(make_prompt_request(chosen.content, chosen.target, wanted.variables.value.get_object()));
     call->m_outgoing.timeout = std::chrono::milliseconds(*wanted.timeout_ms);
     const PromptRequest& request = call->m_outgoing.request;
     {
@@ -114,6 +153,60 @@ Result<std::shared_ptr<PlaygroundCall>> Playground::prepare(const Caller& caller
     call->m_outgoing.attributes.emplace_back("user.id", caller.name);
     call->m_session = TRY(models->open(owner));
     return call;
+}
+
+Result<CallsEstimate> Playground::estimate(const Caller& caller, const access::SpaceId& space,
+                                           const EstimateCalls& wanted) const {
+    ModelCalls* const models = TRY(models_for(caller, space));
+    if (*wanted.repetitions < 1 || *wanted.repetitions > most_repetitions)
+        return invalid(fmt::format("repetitions must be between 1 and {}", most_repetitions));
+    const Chosen chosen = TRY(choose(caller, space, wanted.call));
+    CallsEstimate made;
+    std::vector<json::Object> inputs;
+    int64_t count = 1;
+    if (wanted.dataset.value.empty()) {
+        inputs.push_back(wanted.call.variables.value.get_object());
+    } else {
+        const Dataset dataset = TRY(m_datasets.find(caller, space, *wanted.dataset));
+        count = dataset.example_count;
+        std::vector<SplitId> splits;
+        if (!wanted.split.value.empty()) {
+            const auto found = TRY(m_datasets.find_splits(caller, dataset.id, {*wanted.split}));
+            count = found.front().example_count;
+            splits.push_back(found.front().id);
+        }
+        for (const Example& example :
+             TRY(m_datasets.examples(caller, dataset.id, newest_version, splits, -1, sampled_examples)))
+            inputs.push_back(stored_json(example.input).get_object());
+        if (inputs.empty()) return invalid("the dataset has no examples to run on");
+    }
+    // The mean over the examples that fill the template. The others fail without a call.
+    int64_t tokens = 0;
+    int64_t fitting = 0;
+    PromptRequest request;
+    std::optional<Error> first_error;
+    for (const json::Object& input : inputs) {
+        auto one = make_prompt_request(chosen.content, chosen.target, input);
+        if (one.ok()) {
+            request = std::move(one).value();
+            tokens += estimated_input_tokens(request.body);
+            ++fitting;
+        } else if (!first_error) {
+            first_error = one.error();
+        }
+    }
+    if (fitting == 0) return *first_error;
+    const int64_t input_tokens = (tokens + fitting - 1) / fitting;
+    const std::string skill =
+        TRY(models->find_skill(caller, space, *wanted.call.skill, request.protocol, request.model));
+    const CallForecast forecast = TRY(models->forecast(space, skill, request, input_tokens));
+    made.model = request.model;
+    made.calls = count * *wanted.repetitions;
+    made.input_tokens = input_tokens * made.calls;
+    made.output_tokens = forecast.output_tokens * made.calls;
+    made.measured_calls = forecast.measured_calls;
+    if (forecast.cost_nano_usd) made.cost_micro_usd = *forecast.cost_nano_usd * made.calls / 1000;
+    return made;
 }
 
 Result<std::vector<OfferedModel>> Playground::list_models(const Caller& caller, const access::SpaceId& space,

@@ -82,6 +82,45 @@ struct PlaygroundReply {
     };
 };
 
+struct EstimateCalls {
+    PlaygroundRun call;
+    json::Defaulted<std::string> dataset;
+    json::Defaulted<std::string> split;
+    json::Defaulted<int64_t> repetitions = int64_t{1};
+    static constexpr Pack fields{
+        Field{"call", &EstimateCalls::call, "The call, as POST /v1/playground/run has it."},
+        Field{"dataset", &EstimateCalls::dataset,
+              "Id or name of a dataset: one call for each of its examples, whose inputs are the variables. Empty: one "
+              "call."},
+        Field{"split", &EstimateCalls::split, "Id or name of a split: only its examples."},
+        Field{"repetitions", &EstimateCalls::repetitions, "Calls for each example, 1 to 1000."},
+    };
+};
+
+struct CallsEstimate {
+    std::string model;
+    int64_t calls = 0;
+    int64_t input_tokens = 0;
+    int64_t output_tokens = 0;
+    int64_t measured_calls = 0;
+    std::optional<int64_t> cost_micro_usd;
+    static constexpr Pack fields{
+        Field{"model", &CallsEstimate::model, "As the request names it."},
+        Field{"calls", &CallsEstimate::calls, "Calls that would be made."},
+        Field{"input_tokens", &CallsEstimate::input_tokens, "Of all calls, estimated from the length of the text."},
+        Field{"output_tokens", &CallsEstimate::output_tokens,
+              "Of all calls: the mean of past calls of the model in this space times their number, or the most that "
+              "they can write."},
+        Field{"measured_calls", &CallsEstimate::measured_calls,
+              "Past calls of the last 30 days; 0: output_tokens is the most that the calls can write."},
+        Field{"cost_micro_usd", &CallsEstimate::cost_micro_usd,
+              "Of these tokens, in millionths of a US dollar; null: the model has no price."},
+    };
+};
+
+// About four bytes of text are a token; an attachment in base64 counts as an image.
+int64_t estimated_input_tokens(std::string_view body);
+
 // A checked call that has not begun.
 class PlaygroundCall {
 public:
@@ -98,9 +137,11 @@ private:
 
 class Playground {
 public:
-    Playground(const Clock& clock, access::Access& access, const Prompts& prompts, TaskSources* sources)
+    Playground(const Clock& clock, access::Access& access, const Datasets& datasets, const Prompts& prompts,
+               TaskSources* sources)
         : m_clock(clock),
           m_access(access),
+          m_datasets(datasets),
           m_prompts(prompts),
           m_sources(sources) {}
     // Ends all calls.
@@ -115,6 +156,9 @@ public:
     // Shared: the connection cancels what a thread of the playground runs.
     Result<std::shared_ptr<PlaygroundCall>> prepare(const access::Caller& caller, const access::SpaceId& space,
                                                     const PlaygroundRun& wanted);
+    // What a call, or a call for each example of a dataset, is likely to use. Needs run_start; sends nothing.
+    Result<CallsEstimate> estimate(const access::Caller& caller, const access::SpaceId& space,
+                                   const EstimateCalls& wanted) const;
     // The models to choose from. Needs run_start.
     Result<std::vector<OfferedModel>> list_models(const access::Caller& caller, const access::SpaceId& space,
                                                   const ModelListRequest& wanted) const;
@@ -129,6 +173,15 @@ private:
         bool finished = false;
         std::thread thread;
     };
+    // A prompt version with what the request changes of it.
+    struct Chosen {
+        json::Value content;
+        std::string version_id; // empty: the request has the content
+        PromptTarget target;
+    };
+    Result<ModelCalls*> models_for(const access::Caller& caller, const access::SpaceId& space) const;
+    Result<Chosen> choose(const access::Caller& caller, const access::SpaceId& space,
+                          const PlaygroundRun& wanted) const;
     Result<access::Project> project_of(const access::Caller& caller, const access::SpaceId& space,
                                        const std::string& wanted) const;
     void run(PlaygroundCall& call, const Send& send) const;
@@ -136,6 +189,7 @@ private:
 
     const Clock& m_clock;
     access::Access& m_access;
+    const Datasets& m_datasets;
     const Prompts& m_prompts;
     TaskSources* const m_sources;
     Mutex m_mutex;

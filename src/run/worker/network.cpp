@@ -1,6 +1,7 @@
 #include "run/worker/network.h"
 
 #include "run/build_network.h"
+#include "run/worker/chart_style.h"
 #include "run/worker/harness_setup.h"
 #include "run/worker/run_key.h"
 
@@ -142,7 +143,8 @@ Result<> connect_run(LiveRun& run, const RunIdentity& identity) {
     }
     run.environment = {{"PATH", std::string(own_programs) + std::string(sandbox::worker_path)},
                        {"HOME", std::string(home_inside(run.settings()))},
-                       {"LANG", "C.UTF-8"}};
+                       {"LANG", "C.UTF-8"},
+                       {"MATPLOTLIBRC", std::string(chart_style_path)}};
     if (const BuildNetworks* networks = run.services.networks; networks != nullptr && reads_packages(run)) {
         const auto& packages = *run.settings().sandbox.value.packages;
         for (const auto& [name, value] : networks->mirrors().variables(packages)) run.environment[name] = value;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "forge/setup/setup.h"
 #include "run/build_network.h"
+#include "run/worker/chart_style.h"
 #include "run/worker/clone.h"
 #include "run/worker/harness_setup.h"
 #include "run/worker/worker_context.h"
@@ -147,11 +148,12 @@ sandbox::SandboxSpec Preparation::make_spec() const {
     return spec;
 }
 
-// The command `hone`, and a place for the authorities that the broker will name.
+// The command `hone`, the style of charts, and a place for the authorities that the broker will name.
 Result<> Preparation::mount_programs(sandbox::SandboxSpec& spec) const {
     const std::string& tool = m_run.services.tool_program;
     if (tool.empty()) return invalid("hone-inside is missing: it belongs beside the program hone");
     TRY(fill_file(m_run.folder() + "/hone/bin/hone", ""));
+    TRY(fill_file(m_run.folder() + std::string(chart_style_path), chart_style));
     TRY(fill_file(m_run.folder() + "/trust", ""));
     spec.mounts.value.push_back({m_run.folder() + "/hone", std::string(config_mount), true});
     spec.mounts.value.push_back({tool, "/hone/bin/hone", true});

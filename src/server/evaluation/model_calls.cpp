@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "broker/gateway/model_list.h"
 #include "broker/gateway/model_protocol.h"
+#include "broker/gateway/model_request.h"
 #include "broker/gateway/model_response.h"
 #include "broker/spending/model_json.h"
 #include "crypto/crypto.h"
@@ -18,6 +19,8 @@ namespace {
 // How often the text of a stream is read from what has arrived.
 constexpr Duration watch_interval = std::chrono::milliseconds(40);
 constexpr size_t most_error_text = 500;
+// Calls of this time show how long the replies of a model are.
+constexpr Duration forecast_past = std::chrono::hours(24 * 30);
 
 // Which secret goes to which endpoint, once per session. A call that cannot be recorded is not sent.
 class AuditedModelUse final : public broker::Decisions {
@@ -258,6 +261,44 @@ Result<std::vector<evaluate::OfferedModel>> GatewayModelCalls::list_models(const
     for (broker::ListedModel& model : TRY(broker::list_models(*dialer, endpoint, key.reveal(), m_stop)))
         offered.push_back({std::move(model.name), std::move(model.title)});
     return offered;
+}
+
+Result<evaluate::CallForecast> GatewayModelCalls::forecast(const access::SpaceId& space, const std::string& skill_id,
+                                                           const evaluate::PromptRequest& request,
+                                                           int64_t input_tokens) {
+    const std::vector<std::string> ids{skill_id};
+    const skill::Grant grant = TRY(m_skills.resolve(access::Caller::system(), space, ids));
+    telemetry::Prices own;
+    for (const skill::ModelEndpoint& endpoint : grant.models)
+        if (!endpoint.prices.empty()) TRY(own.add(endpoint.prices));
+    const Time now = m_clock.now();
+    const telemetry::Price* price = own.find(request.model, now);
+    if (price == nullptr) {
+        const Lock lock(m_mutex);
+        if (m_gateway == nullptr || m_stopped) return unavailable("the server is starting or stopping");
+        price = m_gateway->prices().find(request.model, now);
+    }
+    const broker::ModelRequest read = TRY(broker::read_model_request(api_of(request.protocol), request.body));
+    const int64_t most = read.max_output_tokens.value_or(broker::most_output_of(request.model)) * read.completions;
+    broker::UsageQuery past;
+    past.group_by = broker::UsageGroup::model;
+    past.from_day = broker::day_of(now - forecast_past);
+    past.to_day = broker::day_of(now);
+    past.model = request.model;
+    evaluate::CallForecast made;
+    made.output_tokens = most;
+    for (const broker::UsageSum& sum : TRY(m_ledger.report(access::Caller::system(), space, past))) {
+        made.measured_calls = sum.calls - sum.failed_calls;
+        if (made.measured_calls > 0)
+            made.output_tokens = std::min(most, (sum.tokens.output + sum.tokens.reasoning) / made.measured_calls);
+    }
+    if (price != nullptr) {
+        telemetry::Tokens tokens;
+        tokens.input = input_tokens;
+        tokens.output = made.output_tokens;
+        made.cost_nano_usd = telemetry::cost_nano_usd(*price, tokens);
+    }
+    return made;
 }
 
 Result<std::unique_ptr<evaluate::ModelSession>> GatewayModelCalls::open(const evaluate::ModelOwner& owner) {

@@ -31,6 +31,8 @@ public:
     Result<std::string> find_skill(const access::Caller& caller, const access::SpaceId& space,
                                    const std::string& wanted, const std::string& protocol,
                                    const std::string& model) override;
+    Result<evaluate::CallForecast> forecast(const access::SpaceId& space, const std::string& skill_id,
+                                            const evaluate::PromptRequest& request, int64_t input_tokens) override;
     Result<std::unique_ptr<evaluate::ModelSession>> open(const evaluate::ModelOwner& owner) override;
     void stop() override;
     Result<evaluate::ModelSpending> spent(const std::string& owner_id) override;

@@ -221,6 +221,11 @@ void read_message(const dom::object& object, std::string_view role, std::vector<
         if (had_text && std::string_view(name) == "text") continue;
         read_content(*content, reading);
     }
+    // OpenAI's reply as sound: with its words, beside an empty content.
+    if (const auto audio = object_member(object, "audio")) {
+        if (const std::string words = first_text(*audio, {"transcript"}); !words.empty()) add_words(reading, words);
+        add_media(reading, *audio, "audio");
+    }
     add_calls(object, reading);
     if (reading.main.content.empty()) {
         reading.main.content = first_text(object, {"refusal"});

@@ -1,5 +1,7 @@
 #include "telemetry/messages/message_media.h"
 
+#include "telemetry/messages/message_json.h"
+
 #include <doctest/doctest.h>
 #include <string>
 
@@ -40,6 +42,17 @@ TEST_CASE("media of every framework's parts become an address that a browser can
                 "file") == "image image/png " + png);
     CHECK(media(R"({"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}})",
                 "file") == "file application/pdf data:application/pdf;base64,AAAA");
+}
+
+TEST_CASE("a reply as sound has its words and its data, which are beside the content") {
+    const auto messages = read_messages(R"([{"role":"assistant","content":null,"audio":{"id":"audio_1","data":")" +
+                                            std::string(data) + R"(","transcript":"Good day."}}])",
+                                        "assistant");
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].content == "Good day.\n[audio]");
+    REQUIRE(messages[0].media.size() == 1);
+    CHECK(messages[0].media[0].kind == "audio");
+    CHECK(messages[0].media[0].source == "data:audio/wav;base64," + std::string(data));
 }
 
 TEST_CASE("a part without its data has no address, and other schemes are no address") {

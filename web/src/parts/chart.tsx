@@ -1,5 +1,5 @@
-// A chart over time. The drawing library is loaded with the first chart; each chart has a hidden table for
-// screen readers. Dragging chooses a time range.
+// A chart over time, or over places in an order. The drawing library is loaded with the first chart; each chart has a
+// hidden table for screen readers. Dragging chooses a time range.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,6 +9,7 @@ import { choose_range_text } from "../carried";
 import { axis_time, axis_value } from "../lib/format/axis";
 import { local_time } from "../lib/format/time";
 import { shown_theme } from "../theme";
+import { draw_places, type Place, PlaceMarks, place_axis, place_range, type Spot, spots_of } from "./chart_places";
 import { ErrorNote } from "./state";
 
 export interface Line {
@@ -36,6 +37,8 @@ interface ChartProps {
   band?: { upper: number; lower: number; colour: string };
   /** Beside the title. */
   actions?: ComponentChildren;
+  /** The axis has places instead of times; `times` are their positions. Of a chart with one line. */
+  places?: Place[];
 }
 
 const usual_height = 148;
@@ -79,7 +82,9 @@ function options_of(
   host: HTMLElement,
   props: ChartProps,
   on_hover: (at: number | null) => void,
+  on_spots: (spots: Spot[]) => void,
 ) {
+  const { places } = props;
   const grid = { stroke: resolved(host, "--line"), width: 1 };
   const font = `11px ${getComputedStyle(host).fontFamily}`;
   const axis = { stroke: resolved(host, "--faint"), font, grid, ticks: { show: false } };
@@ -93,7 +98,7 @@ function options_of(
     padding: [8, 4, 0, 0],
     cursor: {
       y: false,
-      sync: { key: "overview" },
+      ...(places ? {} : { sync: { key: "overview" } }),
       points: { size: 6 },
       drag: { x: props.on_range !== undefined, y: false },
     },
@@ -105,18 +110,20 @@ function options_of(
         gap: 4,
         values: (plot, marks, __, ___, step) =>
           marks.map((mark) => (is_cut_off(plot, mark) ? "" : axis_time(mark, step))),
+        ...(places && place_axis(props.times, places)),
       },
       {
         ...axis,
         size: (_, labels) => axis_size(labels ?? []),
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,
-        values: (_, marks) => marks.map((mark) => (mark < 0 ? "" : axis_value(props.text(mark)))),
+        values: (_, marks) => marks.map((mark) => (mark < 0 && !places ? "" : axis_value(props.text(mark)))),
       },
     ],
     scales: {
       x: room > 0 ? { range: (_, first, last) => [first, last + room] } : {},
       y: { range: (_, least, most) => [Math.min(0, least * 1.1), most > 0 ? most * 1.1 : 1] },
+      ...(places && place_range(props.times, places)),
     },
     bands: props.band && [
       { series: [props.band.upper + 1, props.band.lower + 1], fill: resolved(host, props.band.colour) },
@@ -132,12 +139,21 @@ function options_of(
           fill: line.bars ? stroke : undefined,
           paths: line.bars ? bars : undefined,
           dash: line.dashed ? [5, 4] : undefined,
-          points: { show: line.bars || line.dashed ? false : is_sparse(line) || undefined, size: 4 },
+          points: { show: line.bars || line.dashed || places ? false : is_sparse(line) || undefined, size: 4 },
         };
       }),
     ],
     hooks: {
       setCursor: [(plot) => on_hover(plot.cursor.idx ?? null)],
+      draw: places && [
+        (plot) => {
+          draw_places(plot, props.times, places, {
+            interval: resolved(host, props.lines[0]?.colour ?? "--bar"),
+            split: resolved(host, "--faint"),
+          });
+          on_spots(spots_of(plot, props.times, places));
+        },
+      ],
       setSelect: [
         (plot) => {
           if (plot.select.width < 8) return;
@@ -150,14 +166,14 @@ function options_of(
   return options;
 }
 
-function ChartTable({ title, times, lines, text }: ChartProps) {
+function ChartTable({ title, times, lines, text, places }: ChartProps) {
   return (
     <div class="off-screen">
       <table>
         <caption>{title}</caption>
         <thead>
           <tr>
-            <th scope="col">Time</th>
+            <th scope="col">{places ? "Name" : "Time"}</th>
             {lines.map((line) => (
               <th scope="col" key={line.title}>
                 {line.title}
@@ -168,9 +184,9 @@ function ChartTable({ title, times, lines, text }: ChartProps) {
         <tbody>
           {times.map((time, index) => (
             <tr key={time}>
-              <th scope="row">{local_time(new Date(time).toISOString())}</th>
+              <th scope="row">{places?.[index]?.name ?? local_time(new Date(time).toISOString())}</th>
               {lines.map((line) => (
-                <td key={line.title}>{value_text(line, index, text)}</td>
+                <td key={line.title}>{places?.[index]?.value ?? value_text(line, index, text)}</td>
               ))}
             </tr>
           ))}
@@ -191,6 +207,7 @@ export function Chart(props: ChartProps) {
   const [library, set_library] = useState<typeof uPlot | null>(null);
   const [error, set_error] = useState<unknown>(null);
   const [hovered, set_hovered] = useState<number | null>(null);
+  const [spots, set_spots] = useState<Spot[]>([]);
   useEffect(() => {
     import("uplot").then((module) => set_library(() => module.default), set_error);
   }, []);
@@ -198,9 +215,9 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     const box = host.current;
     if (!library || !box) return;
-    const seconds = props.times.map((time) => time / 1000);
-    const data = [seconds, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
-    const plot = new library(options_of(library, box, props, set_hovered), data, box);
+    const positions = props.places ? props.times : props.times.map((time) => time / 1000);
+    const data = [positions, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
+    const plot = new library(options_of(library, box, props, set_hovered, set_spots), data, box);
     const observer = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
     observer.observe(box);
     return () => {
@@ -209,21 +226,35 @@ export function Chart(props: ChartProps) {
     };
   }, [library, props.times, props.lines, drawn_theme]);
   const time = hovered === null ? undefined : props.times[hovered];
+  const place = hovered === null ? undefined : props.places?.[hovered];
   return (
     <figure class="chart" aria-label={props.title}>
       <figcaption>
         <h2>{props.title}</h2>
         {props.actions}
         <span class="spring" />
-        {time !== undefined && <span class="faint">{local_time(new Date(time).toISOString()).slice(5, 16)}</span>}
+        {place && <span class="faint">{place.name}</span>}
+        {time !== undefined && !props.places && (
+          <span class="faint">{local_time(new Date(time).toISOString()).slice(5, 16)}</span>
+        )}
         {props.lines.map((line) => (
           <span key={line.title} class="chart-key">
             <i style={{ background: `var(${line.colour})` }} aria-hidden="true" />
-            {line.title} {hovered !== null && <b>{value_text(line, hovered, props.text)}</b>}
+            {line.title} {hovered !== null && <b>{place?.value ?? value_text(line, hovered, props.text)}</b>}
           </span>
         ))}
       </figcaption>
-      <div ref={host} class="chart-plot" style={{ height: `${height}px` }} aria-hidden="true" />
+      <div class="chart-box">
+        <div ref={host} class="chart-plot" style={{ height: `${height}px` }} aria-hidden="true" />
+        {props.places && (
+          <PlaceMarks
+            places={props.places}
+            spots={spots}
+            colour={props.lines[0]?.colour ?? "--bar"}
+            on_hover={set_hovered}
+          />
+        )}
+      </div>
       {error !== null && <ErrorNote error={to_api_error(error)} retry={() => window.location.reload()} />}
       <ChartTable {...props} />
     </figure>

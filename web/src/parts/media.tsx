@@ -5,6 +5,22 @@ import { media_size, media_view } from "../lib/code/media";
 import { byte_size } from "../lib/format/number";
 import { Icon } from "./icon";
 
+/** Nothing is loaded before it is played. */
+export function AudioPlayer({ address, title }: { address: string; title: string }) {
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: a recording in a trace has no captions
+    <audio controls preload="none" src={address} aria-label={title} />
+  );
+}
+
+function Download({ media: { source, mime, kind }, title }: { media: MessageMedia; title: string }) {
+  return (
+    <a class="button" href={source} download={title}>
+      <Icon name="download" /> {mime || kind} <span class="faint">{byte_size(media_size(source))}</span>
+    </a>
+  );
+}
+
 function Medium({ media, title }: { media: MessageMedia; title: string }) {
   const { source, mime, kind } = media;
   switch (media_view(source)) {
@@ -14,12 +30,15 @@ function Medium({ media, title }: { media: MessageMedia; title: string }) {
           <img src={source} alt={title} loading="lazy" />
         </a>
       );
-    case "download":
+    case "audio":
       return (
-        <a class="button" href={source} download={title}>
-          <Icon name="download" /> {mime || kind} <span class="faint">{byte_size(media_size(source))}</span>
-        </a>
+        <>
+          <AudioPlayer address={source} title={title} />
+          <Download media={media} title={title} />
+        </>
       );
+    case "download":
+      return <Download media={media} title={title} />;
     case "link":
       return (
         <a

@@ -1,12 +1,14 @@
-// A preview of a file that a worker made: images, CSV, notebooks, PDF, JSON, Markdown, text; HTML in a frame in which
+// A preview of a file that a worker made: images, sounds, CSV, notebooks, PDF, JSON, Markdown, text; HTML in a frame in which
 // nothing runs. The address serves the file with headers that prevent scripts; nothing of it enters this page as HTML.
 
 import { csv_rows } from "../lib/code/csv";
+import { is_audio_file } from "../lib/code/media";
 import { type NotebookCell, read_notebook } from "../lib/code/notebook";
 import { plural } from "../lib/format/number";
 import { reload, use_load } from "../load";
 import { JsonValue, parsed_container } from "./json_view";
 import { Markdown } from "./markdown";
+import { AudioPlayer } from "./media";
 import { Data } from "./state";
 import { Visible } from "./visible";
 
@@ -122,6 +124,7 @@ export function Preview(props: PreviewProps) {
   const kind = ending(name);
   if (["png", "jpg", "jpeg", "gif", "webp", "svg"].includes(kind) && bytes <= largest_image)
     return <img class="preview-image" src={address} alt={name} />;
+  if (is_audio_file(name)) return <AudioPlayer address={address} title={name} />;
   if (kind === "pdf") return <iframe class="preview-frame" title={`Preview of ${name}`} src={address} />;
   if (["html", "htm"].includes(kind) && page_address !== null && bytes <= largest_text)
     return <iframe class="preview-frame" title={`Preview of ${name}`} src={page_address} sandbox="" />;

@@ -36,6 +36,16 @@ Result<net::Response> run_playground(const Call& call, const InSpace& query, con
     return response;
 }
 
+Result<One<evaluate::CallsEstimate>> estimate_playground(const Call& call, const InSpace& query,
+                                                         const evaluate::EstimateCalls& body) {
+    const auto space = TRY(space_of(call, query.space));
+    evaluate::EstimateCalls wanted = body;
+    wanted.call.prompt = plain_id("PromptVersion", *wanted.call.prompt);
+    wanted.dataset = plain_id("Dataset", *wanted.dataset);
+    wanted.split = plain_id("DatasetSplit", *wanted.split);
+    return One<evaluate::CallsEstimate>{TRY(call.services.evaluate.playground.estimate(call.caller, space, wanted))};
+}
+
 Result<List<evaluate::OfferedModel>> list_models(const Call& call, const InSpace& query,
                                                  const evaluate::ModelListRequest& body) {
     const auto space = TRY(space_of(call, query.space));
@@ -71,6 +81,10 @@ const Route playground_table[] = {
     route<run_playground>("POST", "/v1/playground/run", need(run_start),
                           "Send a prompt to a model and receive the response as Server-Sent Events.")
         .raw("text/event-stream")
+        .with_body_limit(4 << 20),
+    route<estimate_playground>("POST", "/v1/playground/estimate", need(run_start),
+                               "Tokens and cost that a call of a model, or one for each example of a dataset, is "
+                               "likely to use; nothing is sent.")
         .with_body_limit(4 << 20),
     route<list_models>("POST", "/v1/model_lists", need(run_start),
                        "Models that a provider offers, from the provider itself; nothing is stored.")

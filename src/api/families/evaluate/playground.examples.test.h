@@ -9,6 +9,8 @@ inline constexpr Example playground_examples[] = {
     // The API's own tests have no gateway.
     {"POST /v1/playground/run", "space={space}", R"({"prompt":"greeting"})", access::Permission::dataset_read, 403,
      false, false, false, 503},
+    {"POST /v1/playground/estimate", "space={space}", R"({"call":{"prompt":"greeting"}})",
+     access::Permission::dataset_read, 403, false, false, false, 503},
     {.route = "POST /v1/model_lists",
      .query = "space={space}",
      .body = R"({"variables":{"PROTOCOL":"openai"}})",

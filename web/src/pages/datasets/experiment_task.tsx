@@ -3,11 +3,13 @@
 import { ApiError, api } from "../../api";
 import type { ExperimentTask } from "../../api_types";
 import { duration, money, plural, short_count } from "../../lib/format/number";
+import { remaining_text } from "../../lib/format/spending";
 import { reload, use_load, use_refresh } from "../../load";
 import { can } from "../../login";
 import { use_action } from "../../parts/action";
 import { Icon } from "../../parts/icon";
 import { Note, State, type Tone } from "../../parts/state";
+import { use_remaining } from "../prompts/budget";
 import { experiment_route } from "./data";
 
 const poll_interval = 2000;
@@ -39,13 +41,16 @@ export function TaskBar({ experiment }: { experiment: { id: string } }) {
   const is_working = task?.state === "queued" || task?.state === "running";
   const done = (task?.successful_runs ?? 0) + (task?.failed_runs ?? 0);
   use_refresh(is_working ? "experiment" : null, poll_interval);
+  const left = use_remaining(`${experiment.id}/${task?.spent_tokens ?? 0}`);
   if (!task) return null;
+  const remains = left && task.spent_tokens > 0 ? remaining_text(left) : "";
   const parts = [
     task.task.kind,
     ...(task.task.model ? [task.task.model] : []),
     `${done} of ${plural(task.expected_runs, "run")}`,
     ...(task.spent_ms > 0 ? [duration(task.spent_ms)] : []),
     ...(task.spent_tokens > 0 ? [`${short_count(task.spent_tokens)} tokens`, money(task.spent_micro_usd)] : []),
+    ...(remains ? [`${remains} remain of the daily budget`] : []),
   ];
   const act = (what: "stop" | "resume") =>
     attempt(`Could not ${what} the experiment`, async () => {

@@ -1,5 +1,5 @@
-// The experiments on a dataset, newest first: counts, means of evals with intervals, baseline; two or more are
-// compared.
+// The experiments on a dataset: their scores over time, and a list, newest first, with counts, means of evals with
+// intervals, and the baseline; two or more are compared.
 
 import { api } from "../../api";
 import type { DatasetView, EvalSummary, ExperimentRow } from "../../api_types";
@@ -14,6 +14,7 @@ import { Time } from "../../parts/time";
 import { navigate, query } from "../../router";
 import { compare_page, experiment_page } from "../addresses";
 import { dataset_route, is_complete, plain_id, score_text } from "./data";
+import { ScoreCharts } from "./score_charts";
 
 /** The base of a comparison: the baseline, else the oldest. */
 export function in_order(rows: ExperimentRow[]): ExperimentRow[] {
@@ -112,37 +113,40 @@ export function Experiments({ dataset }: { dataset: DatasetView }) {
             command={`hone experiment list ${shell_quote(dataset.name)}`}
           />
         ) : (
-          <Table
-            label="Experiments"
-            rows={rows}
-            columns={columns_of(all)}
-            row_id={(row) => row.id}
-            row_title={(row) => row.name}
-            on_open={(row) => navigate(experiment_page(row.id))}
-            on_end={load.more ?? undefined}
-            selection_actions={(chosen) =>
-              chosen.length < 2 ? (
-                <span class="soft">Select one more to compare</span>
-              ) : (
-                <button
-                  type="button"
-                  class="primary"
-                  onClick={() =>
-                    navigate(
-                      compare_page(
-                        plain_id(dataset.id),
-                        in_order(chosen).map((row) => row.id),
-                      ),
-                    )
-                  }
-                >
-                  <Icon name="columns" /> Compare {chosen.length}
-                </button>
-              )
-            }
-            bar={<SearchField label="Filter experiments" />}
-            foot={<p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "experiment")}</p>}
-          />
+          <>
+            <ScoreCharts rows={rows} />
+            <Table
+              label="Experiments"
+              rows={rows}
+              columns={columns_of(all)}
+              row_id={(row) => row.id}
+              row_title={(row) => row.name}
+              on_open={(row) => navigate(experiment_page(row.id))}
+              on_end={load.more ?? undefined}
+              selection_actions={(chosen) =>
+                chosen.length < 2 ? (
+                  <span class="soft">Select one more to compare</span>
+                ) : (
+                  <button
+                    type="button"
+                    class="primary"
+                    onClick={() =>
+                      navigate(
+                        compare_page(
+                          plain_id(dataset.id),
+                          in_order(chosen).map((row) => row.id),
+                        ),
+                      )
+                    }
+                  >
+                    <Icon name="columns" /> Compare {chosen.length}
+                  </button>
+                )
+              }
+              bar={<SearchField label="Filter experiments" />}
+              foot={<p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "experiment")}</p>}
+            />
+          </>
         )
       }
     </Data>

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, segment, to_api_error } from "../../api";
-import type { DatasetView, PromptVersionRow, Skill, SpanPayload } from "../../api_types";
+import type { CallsEstimate, DatasetView, PromptVersionRow, Skill, SpanPayload } from "../../api_types";
 import { use_keys } from "../../keyboard";
 import { duration, exact_count, money, short_count } from "../../lib/format/number";
 import { post_events } from "../../live";
@@ -21,6 +21,7 @@ import { navigate, query } from "../../router";
 import { compare_page, experiment_page, trace_page } from "../addresses";
 import { dataset_route, experiment_route, list_datasets, plain_id } from "../datasets/data";
 import { project_route } from "../projects/data";
+import { BudgetNote, calls_ended } from "./budget";
 import { type PlaygroundReply, prompt_route, prompts_changed } from "./data";
 import {
   type Draft,
@@ -248,6 +249,32 @@ function ReplyView({ reply }: { reply: Reply | undefined }) {
   );
 }
 
+/** The request for an estimate; null: there is nothing to estimate yet. */
+function estimate_body(column: Column, more: Record<string, unknown>, variables: Record<string, unknown> = {}) {
+  const { draft } = column;
+  if (draft.model.trim() === "" || draft.messages.every((message) => message.content.trim() === "")) return null;
+  try {
+    return { call: { prompt_version: version_of(draft), variables }, ...more };
+  } catch {
+    return null; // JSON that is being typed
+  }
+}
+
+/** What the responses on the page cost. */
+function Spent({ replies }: { replies: PlaygroundReply[] }) {
+  if (replies.length === 0) return null;
+  const tokens = replies.reduce((sum, one) => sum + one.input_tokens + one.output_tokens + one.estimated_tokens, 0);
+  const priced = replies.filter((one) => one.cost_micro_usd !== null);
+  const cost = priced.reduce((sum, one) => sum + (one.cost_micro_usd ?? 0), 0);
+  return (
+    <span>
+      {" "}
+      The {replies.length === 1 ? "response" : "responses"} below used {priced.length > 0 && `${money(cost)} and `}
+      {short_count(tokens)} tokens.
+    </span>
+  );
+}
+
 function SaveDialog({ column, on_close }: { column: Column; on_close: (name?: string) => void }) {
   const [name, set_name] = useState(column.name);
   const [note, set_note] = useState("");
@@ -313,6 +340,20 @@ function DatasetDialog({ columns, on_close }: { columns: Column[]; on_close: () 
   const [repeat, set_repeat] = useState("1");
   const [cost, set_cost] = useState("");
   const dataset = chosen || load.data?.[0]?.id || "";
+  const split_name = split.trim();
+  const wanted = {
+    dataset,
+    ...(split_name ? { split: split_name } : {}),
+    repetitions: Math.max(1, Number(repeat) || 1),
+  };
+  const bodies = columns.map((column) => (dataset === "" ? null : estimate_body(column, wanted)));
+  const own_limit = cost.trim() === "" ? Number.NaN : Number(cost) * 1e6;
+  const beyond_limit = (made: CallsEstimate[]) => {
+    const over = made.find((one) => (one.cost_micro_usd ?? 0) > own_limit);
+    return over
+      ? `The experiment with ${over.model} stops at its limit of ${money(own_limit)}: the estimate is ${money(over.cost_micro_usd ?? 0)}.`
+      : "";
+  };
   return (
     <Dialog title={columns.length === 1 ? "Run on a dataset" : "Run all columns on a dataset"} on_close={on_close}>
       <Data load={load} retry={() => void reload("datasets/")}>
@@ -347,6 +388,7 @@ function DatasetDialog({ columns, on_close }: { columns: Column[]; on_close: () 
                 value={cost}
                 on_input={set_cost}
               />
+              <BudgetNote bodies={bodies} warn={beyond_limit} />
             </Form>
           )
         }
@@ -481,6 +523,11 @@ function Bench({ first, name }: { first: Draft; name: string }) {
       return { ...known, [id]: { ...before, ...part } };
     });
 
+  const given_variables = (column: Column) => {
+    const given = variables_of(column.draft).filter((name) => (values[name] ?? "") !== "");
+    return Object.fromEntries(given.map((name) => [name, variable_value(values[name] ?? "")]));
+  };
+
   async function run(column: Column): Promise<void> {
     running.current.get(column.id)?.abort();
     const abort = new AbortController();
@@ -489,11 +536,7 @@ function Bench({ first, name }: { first: Draft; name: string }) {
     let text = "";
     let ended = false;
     try {
-      const wanted = variables_of(column.draft).filter((name) => (values[name] ?? "") !== "");
-      const body = {
-        prompt_version: version_of(column.draft),
-        variables: Object.fromEntries(wanted.map((name) => [name, variable_value(values[name] ?? "")])),
-      };
+      const body = { prompt_version: version_of(column.draft), variables: given_variables(column) };
       await post_events("/v1/playground/run", { space: space.value?.id }, body, abort.signal, (event) => {
         const data = JSON.parse(event.data) as PlaygroundReply & { message?: string };
         if (event.event === "text") {
@@ -510,6 +553,7 @@ function Bench({ first, name }: { first: Draft; name: string }) {
       else set_reply(column.id, { state: "failed", error: to_api_error(error).message });
     } finally {
       if (running.current.get(column.id) === abort) running.current.delete(column.id);
+      void calls_ended();
     }
   }
   const run_all = () => {
@@ -541,6 +585,9 @@ function Bench({ first, name }: { first: Draft; name: string }) {
         values={values}
         on_change={(changed, value) => set_values((known) => ({ ...known, [changed]: value }))}
       />
+      <BudgetNote bodies={columns.map((column) => estimate_body(column, {}, given_variables(column)))}>
+        <Spent replies={columns.flatMap((column) => replies[column.id]?.done ?? [])} />
+      </BudgetNote>
       <div class="playground-columns">
         {columns.map((column, index) => (
           <ColumnView

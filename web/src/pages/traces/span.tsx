@@ -17,6 +17,7 @@ import { Icon } from "../../parts/icon";
 import { JsonValue, parsed_container } from "../../parts/json_view";
 import { MediaList } from "../../parts/media";
 import { Menu } from "../../parts/menu";
+import { use_settled } from "../../parts/settled";
 import { Facts } from "../../parts/slide_over";
 import { Data, Empty, Note, State } from "../../parts/state";
 import { current_tab, Tabs } from "../../parts/tabs";
@@ -27,16 +28,6 @@ import { TextDiff } from "../datasets/text_diff";
 import { project_route } from "../projects/data";
 import { Evals } from "./evals";
 import { SpanKind } from "./span_kind";
-
-/** The value once it has stopped changing: holding j must not request every span on the way. */
-export function use_settled<T>(value: T, milliseconds: number): T {
-  const [settled, set_settled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => set_settled(value), milliseconds);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
 
 function Call({ call }: { call: ToolCall }) {
   return (
