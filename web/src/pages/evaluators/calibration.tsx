@@ -43,7 +43,7 @@ function Matrix({ calibration }: { calibration: Calibration }) {
   const { labels, matrix } = calibration.result;
   return (
     <div class="table-scroll">
-      <table class="matrix">
+      <table class="confusion">
         <caption class="soft">Rows: people. Columns: the evaluator.</caption>
         <thead>
           <tr>
