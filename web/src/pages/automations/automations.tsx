@@ -128,7 +128,7 @@ function SchedulerNote() {
   const { behind_seconds, last_step, last_error, failed_steps } = load.data;
   if (behind_seconds >= late_seconds)
     return (
-      <Note kind="warning" icon="clock">
+      <Note kind="warning" icon="timer">
         The scheduler is {duration(behind_seconds * 1000)} behind, its last step was <Time time={last_step} />
         {failed_steps > 0 && last_error !== "" && ` (${last_error})`}. Due automations are recorded and fire when it
         catches up.
@@ -164,7 +164,7 @@ export function Automations() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty
-              icon="clock"
+              icon="timer"
               title="No automations yet"
               text="An automation starts a run of a preset with a prompt on a project: at set times, when a metric crosses a limit, when a monitor triggers, or when a webhook arrives."
               command="hone automation create --help"

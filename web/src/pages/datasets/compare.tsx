@@ -47,7 +47,7 @@ function Pair({ experiments, base, other }: PairProps) {
           <>
             {comparison.metrics.length === 0 && comparison.pairwise.length === 0 ? (
               <Empty
-                icon="gauge"
+                icon="scale"
                 title="No evals in common"
                 text="Evaluate both experiments with evals of the same name to compare them."
               />
@@ -207,7 +207,7 @@ export function ComparePage({ params }: { params: Params }) {
             />
             {experiments.length < 2 ? (
               <Empty
-                icon="columns"
+                icon="compare"
                 title="Nothing to compare yet"
                 text="A comparison needs two experiments on this dataset."
               />

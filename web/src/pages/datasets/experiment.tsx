@@ -193,7 +193,7 @@ function Actions({ experiment, baseline }: { experiment: ExperimentRow; baseline
     <>
       {baseline && !is_baseline && (
         <a class="button primary" href={compare_page(experiment.dataset, [baseline.id, experiment.id])}>
-          <Icon name="columns" /> Compare with the baseline
+          <Icon name="compare" /> Compare with the baseline
         </a>
       )}
       {can("experiment_write") && !is_baseline && (

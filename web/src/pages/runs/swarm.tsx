@@ -335,7 +335,7 @@ export function Swarm() {
           {(runs) =>
             runs.length === 0 ? (
               <Empty
-                icon="spaces"
+                icon="swarm"
                 title="No runs yet"
                 text="Runs of the last two days appear here. Start one in Studio, or with a command."
                 command={'hone session start "What goes wrong most?"'}

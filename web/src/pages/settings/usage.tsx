@@ -308,7 +308,7 @@ export function Usage() {
         {(data) =>
           data.rows.length === 0 ? (
             <Empty
-              icon="overview"
+              icon="cost"
               title="No model calls in this range"
               text="Every model call of a worker is counted here by day, model, project and run."
             />
