@@ -71,7 +71,7 @@ const columns: Column<Automation>[] = [
     sort: (row) => row.project_name,
     cell: (row) => row.project_name,
   },
-  { id: "recent", title: "Recent", width: "116px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
+  { id: "recent", title: "Recent", width: "92px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
   {
     id: "last",
     title: "Last outcome",
@@ -81,8 +81,8 @@ const columns: Column<Automation>[] = [
   },
   {
     id: "when",
-    title: "Last triggered",
-    width: "116px",
+    title: "Last fired",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,
@@ -90,7 +90,7 @@ const columns: Column<Automation>[] = [
   {
     id: "today",
     title: "Spent today",
-    width: "104px",
+    width: "100px",
     align: "right",
     wide: true,
     sort: (row) => budget_share(row) ?? -1,
@@ -99,7 +99,7 @@ const columns: Column<Automation>[] = [
   {
     id: "next",
     title: "Next",
-    width: "96px",
+    width: "88px",
     align: "right",
     sort: (row) => row.next_at ?? "",
     cell: (row) =>

@@ -97,14 +97,14 @@ export const run_list_columns: Column<Run>[] = [
     sort: (run) => run.state,
     cell: (run) => <State tone={run_tone(run)} text={run_word(run)} />,
   },
-  { id: "preset", title: "Preset", width: "150px", wide: true, sort: group_of, cell: group_of },
+  { id: "preset", title: "Preset", width: "130px", wide: true, sort: group_of, cell: group_of },
   {
     id: "by",
     title: "Started by",
-    width: "150px",
+    width: "190px",
     wide: true,
     sort: (run) => run.started_by,
-    cell: (run) => run.started_by,
+    cell: (run) => <span title={run.started_by}>{run.started_by}</span>,
   },
   {
     id: "tokens",
