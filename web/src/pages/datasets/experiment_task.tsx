@@ -38,6 +38,7 @@ export function TaskBar({ experiment }: { experiment: { id: string } }) {
   const task = load.data ?? null;
   const is_working = task?.state === "queued" || task?.state === "running";
   const done = (task?.successful_runs ?? 0) + (task?.failed_runs ?? 0);
+  const is_incomplete = task !== null && task.successful_runs < task.expected_runs;
   use_refresh(is_working ? "experiment" : null, poll_interval);
   if (!task) return null;
   const parts = [
@@ -56,7 +57,7 @@ export function TaskBar({ experiment }: { experiment: { id: string } }) {
     <section class="task-bar" aria-label="Task">
       <State tone={tones[task.state]} text={task.state.replace("_", " ")} />
       <span class="soft">{parts.join(" · ")}</span>
-      {can("experiment_write") && (
+      {can("experiment_write") && (is_working || is_incomplete) && (
         <button type="button" disabled={busy} onClick={act(is_working ? "stop" : "resume")}>
           <Icon name={is_working ? "stop" : "play"} /> {is_working ? "Stop" : "Run what is missing or failed"}
         </button>
