@@ -36,7 +36,7 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "name",
     title: "Monitor",
-    width: "18%",
+    width: "14%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={monitor_page(project, row.id)}>

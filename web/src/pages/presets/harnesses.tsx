@@ -25,7 +25,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
-    width: "260px",
+    width: "288px",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>
@@ -48,7 +48,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "newest",
     title: "Newest",
-    width: "104px",
+    width: "96px",
     wide: true,
     sort: (harness) => harness.newest?.version ?? "",
     cell: (harness) =>
@@ -67,7 +67,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "last_run",
     title: "Last run",
-    width: "170px",
+    width: "196px",
     wide: true,
     cell: (harness) =>
       harness.last_run === null ? (
@@ -82,7 +82,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "protocols",
     title: "Model",
-    width: "136px",
+    width: "140px",
     wide: true,
     cell: (harness) => (harness.protocols.length > 0 ? harness.protocols.join(", ") : "no model needed"),
   },
@@ -90,7 +90,7 @@ const fixed_columns: Column<HarnessView>[] = [
     id: "abilities",
     title: "Features",
     wide: true,
-    cell: (harness) => <span title={features_of(harness)}>{features_of(harness)}</span>,
+    cell: (harness) => <span class="cell-lines">{features_of(harness)}</span>,
   },
 ];
 
