@@ -21,3 +21,22 @@ test("one icon stands for one thing in the sidebar", () => {
   }
   expect(seen.size).toBeGreaterThan(25);
 });
+
+test("an empty list has the icon of its page", () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  const routes = read("./routes.ts");
+  let checked = 0;
+  for (const [, title = "", bundle = "", name = "", icon = ""] of routes.matchAll(
+    /title: "([^"]+)",\s+page: (\w+)\("(\w+)"\),\s+nav: \{[^}]*icon: "(\w+)"/g,
+  )) {
+    const file = new RegExp(`\\b${name}\\b[^}]*\\} from "([^"]+)"`).exec(read(`./bundles/${bundle}.ts`))?.[1];
+    expect(file, `${name} in bundles/${bundle}.ts`).toBeDefined();
+    const page = read(`./bundles/${file}.tsx`);
+    for (const [, used, text = ""] of page.matchAll(/<Empty\s+icon="(\w+)"\s+title="([^"]+)"/g)) {
+      if (!text.toLowerCase().startsWith(`no ${title.toLowerCase()}`)) continue;
+      expect(used, `${text} in ${file}`).toBe(icon);
+      checked++;
+    }
+  }
+  expect(checked).toBeGreaterThan(8);
+});

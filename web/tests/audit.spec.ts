@@ -49,7 +49,7 @@ test("the chain is verified and exported", async ({ page }) => {
   await expect(page.getByText(/The chain is intact: [\d,]+ entr/)).toBeVisible();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("link", { name: "Export" }).click(),
+    page.getByRole("link", { name: "Export JSON lines" }).click(),
   ]);
   const stream = await download.createReadStream();
   let text = "";

@@ -142,7 +142,7 @@ test("a chart is pinned to a dashboard, saved as a table and a picture, and beco
   };
   await expect(menu).toBeVisible();
   let file = page.waitForEvent("download");
-  await choose("Save as CSV");
+  await choose("Download as CSV");
   const table = readFileSync(await (await file).path(), "utf8")
     .trim()
     .split("\r\n");
@@ -154,7 +154,7 @@ test("a chart is pinned to a dashboard, saved as a table and a picture, and beco
       .reduce((a, b) => a + b),
   ).toBe(6000);
   file = page.waitForEvent("download");
-  await choose("Save as PNG");
+  await choose("Download as PNG");
   const picture = readFileSync(await (await file).path());
   expect(picture.subarray(1, 4).toString()).toBe("PNG");
   expect(picture.length).toBeGreaterThan(2000);
@@ -211,8 +211,8 @@ test("a query is completed, formatted, drawn, saved for others, and its ids are 
   await expect(result.getByRole("link").first()).toHaveAttribute("href", new RegExp(`/traces/${trace}$`));
 
   const file = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Save the result" }).click();
-  await page.getByRole("menuitem", { name: "Save as Parquet" }).click();
+  await page.getByRole("button", { name: "Download the result" }).click();
+  await page.getByRole("menuitem", { name: "Download as Parquet" }).click();
   expect(
     readFileSync(await (await file).path())
       .subarray(0, 4)

@@ -148,6 +148,8 @@ function beyond_margin(): string[] {
   const found: string[] = [];
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 0) found.push(`the page is ${wide} px too wide`);
+  for (const heading of document.querySelectorAll("main h1"))
+    if (heading.scrollWidth > heading.clientWidth + 1) found.push(`h1 "${heading.textContent}" is cut off`);
   for (const element of document.querySelectorAll(
     "main :is(table, pre, form, figure, select, input, button, h1, .table-bar)",
   )) {
@@ -163,16 +165,22 @@ function beyond_margin(): string[] {
   return found;
 }
 
+/** Words of docs/words.md that no page may use, numbers that are no numbers, and an amount that is zero in two ways. */
+const unwanted = /\balarms?\b|\bNaN\b|\bundefined\b|\[object Object\]|\$0\.0+\b/gi;
+
 test("every page of the demo opens, and nothing on it ends beyond the margin, also on a phone", async () => {
   test.setTimeout(600_000);
-  const too_wide: string[] = [];
+  const faults: string[] = [];
   const measure = async (name: string) =>
-    too_wide.push(...(await page.evaluate(beyond_margin)).map((what) => `${name}: ${what}`));
+    faults.push(...(await page.evaluate(beyond_margin)).map((what) => `${name}: ${what}`));
   for (const [name, path] of Object.entries(pages)) {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
     await open(path);
     await measure(name);
+    // Documents may explain such words.
+    const text = path.startsWith("/docs") ? "" : (await page.getByRole("main").allInnerTexts()).join("\n");
+    faults.push(...[...text.matchAll(unwanted)].map(([found]) => `${name}: ${found}`));
     await picture(name, "light");
     if (directory) {
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
@@ -184,5 +192,5 @@ test("every page of the demo opens, and nothing on it ends beyond the margin, al
     await measure(`${name} on a phone`);
     await picture(name, "phone");
   }
-  expect(too_wide).toEqual([]);
+  expect(faults).toEqual([]);
 });

@@ -213,7 +213,7 @@ test("the bell counts what needs a person, folds the same, and is quiet at the f
   await guest.context().close();
 
   // What a person does not want is not counted, but stays in the digest.
-  await page.getByRole("button", { name: "Your notices" }).click();
+  await page.getByRole("button", { name: "Choose your notices" }).click();
   await check_page(page);
   await page.getByLabel("Monitor triggered").uncheck();
   await page.getByRole("button", { name: "Save", exact: true }).click();

@@ -220,7 +220,7 @@ test("a protected tag is marked, and its protection ends", async ({ page, admin 
   const prompt = await make_prompt(admin);
   const tag = unique("live");
   await page.goto("/s/default/prompts");
-  await page.getByRole("button", { name: "Protected tags…" }).click();
+  await page.getByRole("button", { name: "Protect tags…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Tag").fill("Not A Tag");
   await dialog.getByRole("button", { name: "Protect tag" }).click();

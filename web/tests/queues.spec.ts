@@ -73,7 +73,7 @@ test("a queue is created with a config of its own", async ({ page, admin, server
   await page.goto("/s/default/queues");
   await expect(page.getByRole("table", { name: "Queues", exact: true })).toBeVisible();
   await check_page(page);
-  await page.getByRole("button", { name: "New queue" }).click();
+  await page.getByRole("button", { name: "Create queue", exact: true }).click();
   const dialog = page.getByRole("dialog");
   const name = unique("by-hand");
   await dialog.getByLabel("Name", { exact: true }).fill(name);

@@ -64,6 +64,8 @@ function resolved(host: HTMLElement, variable: string): string {
 const axis_size = (labels: string[]) =>
   Math.max(value_axis, 14 + 6.4 * Math.max(0, ...labels.map(({ length }) => length)));
 
+const has_only_zeros = (lines: Pick<Line, "values">[]) => lines.every((line) => line.values.every((value) => !value));
+
 /** Values without neighbours draw no line: their points are shown. */
 const is_sparse = (line: Line) => line.values.filter((value) => value !== null).length < 3;
 
@@ -106,14 +108,17 @@ function options_of(
       {
         ...axis,
         space: 70,
-        size: 24,
-        gap: 4,
+        // Below the label of zero, not beside it.
+        size: 28,
+        gap: 8,
         values: (plot, marks, __, ___, step) =>
           marks.map((mark) => (is_cut_off(plot, mark) ? "" : axis_time(mark, step))),
         ...(places && place_axis(props.times, places)),
       },
       {
         ...axis,
+        // Where every value is zero, the axis has no scale: only 0 is true.
+        ...(has_only_zeros(props.lines) && { splits: () => [0] }),
         size: (_, labels) => axis_size(labels ?? []),
         gap: 6,
         space: (props.height ?? usual_height) < 100 ? 20 : 34,

@@ -28,6 +28,8 @@ const shapes = {
   sidebar: "M2.2 3h11.6v10H2.2ZM6 3v10",
   compare: "M2.5 3h4v10h-4ZM9.5 3h4v10h-4Z",
   columns: "M2.5 3h11v10h-11ZM6.2 3v10M9.8 3v10",
+  bookmark: "M4 2.5h8v11l-4-2.9-4 2.9Z",
+  rank: "M2.5 4h11M2.5 8h7.5M2.5 12h4",
   download: "M8 2.5v7.2M4.8 6.8 8 10l3.2-3.2M2.8 13.2h10.4",
   rotate: "M13.4 8a5.4 5.4 0 0 1-9.7 3.3M2.6 8a5.4 5.4 0 0 1 9.7-3.3M12.6 2v2.9H9.7M3.4 14v-2.9h2.9",
   trash: "M2.8 4.3h10.4M6 4.1V2.5h4v1.6M4.2 4.5l.6 8.9h6.4l.6-8.9M6.7 7v4M9.3 7v4",

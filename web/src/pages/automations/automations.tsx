@@ -71,7 +71,7 @@ const columns: Column<Automation>[] = [
     sort: (row) => row.project_name,
     cell: (row) => row.project_name,
   },
-  { id: "recent", title: "Recent", width: "116px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
+  { id: "recent", title: "Recent", width: "92px", wide: true, cell: (row) => <RecentSlots automation={row} /> },
   {
     id: "last",
     title: "Last outcome",
@@ -81,8 +81,8 @@ const columns: Column<Automation>[] = [
   },
   {
     id: "when",
-    title: "Last triggered",
-    width: "116px",
+    title: "Last fired",
+    width: "96px",
     align: "right",
     wide: true,
     cell: (row) => <Time time={row.last_slot?.due_at ?? null} missing="–" />,
@@ -90,7 +90,7 @@ const columns: Column<Automation>[] = [
   {
     id: "today",
     title: "Spent today",
-    width: "104px",
+    width: "100px",
     align: "right",
     wide: true,
     sort: (row) => budget_share(row) ?? -1,
@@ -99,7 +99,7 @@ const columns: Column<Automation>[] = [
   {
     id: "next",
     title: "Next",
-    width: "96px",
+    width: "88px",
     align: "right",
     sort: (row) => row.next_at ?? "",
     cell: (row) =>
@@ -128,7 +128,7 @@ function SchedulerNote() {
   const { behind_seconds, last_step, last_error, failed_steps } = load.data;
   if (behind_seconds >= late_seconds)
     return (
-      <Note kind="warning" icon="clock">
+      <Note kind="warning" icon="timer">
         The scheduler is {duration(behind_seconds * 1000)} behind, its last step was <Time time={last_step} />
         {failed_steps > 0 && last_error !== "" && ` (${last_error})`}. Due automations are recorded and fire when it
         catches up.
@@ -164,7 +164,7 @@ export function Automations() {
         {(rows) =>
           rows.length === 0 ? (
             <Empty
-              icon="clock"
+              icon="timer"
               title="No automations yet"
               text="An automation starts a run of a preset with a prompt on a project: at set times, when a metric crosses a limit, when a monitor triggers, or when a webhook arrives."
               command="hone automation create --help"

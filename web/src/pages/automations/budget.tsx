@@ -73,7 +73,7 @@ export function SpentToday({ automation }: { automation: Automation }) {
   const spent = automation.spent_today;
   if (share === null)
     return spent.tokens === 0 ? (
-      <span class="faint">–</span>
+      <span class="faint">$0</span>
     ) : (
       <span title={`${money(spent.cost_micro_usd)}, no limit`}>{short_count(spent.tokens)} tokens</span>
     );

@@ -135,7 +135,9 @@ export function Arrived({ found }: { found: FirstTrace }) {
           tone={trace.errors > 0 ? "failed" : "done"}
           text={trace.errors > 0 ? plural(trace.errors, "error") : "received"}
         />{" "}
-        {plural(trace.spans, "span")}, {span_duration(trace.duration_ns)}, <Time time={trace.start_time} />
+        <span>
+          {plural(trace.spans, "span")}, {span_duration(trace.duration_ns)}, <Time time={trace.start_time} />
+        </span>
       </p>
       <ul hidden={spans.length === 0}>
         {spans.slice(0, most_spans).map((span) => (

@@ -3,7 +3,7 @@
 
 import { useMemo } from "preact/hooks";
 import { api } from "../../api";
-import type { Comparison, DatasetView, ExperimentRow } from "../../api_types";
+import type { Comparison, DatasetView, ExampleRow, ExperimentRow } from "../../api_types";
 import { duration, plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { delta_text, metric_sentence } from "../../lib/sentences/comparison";
@@ -17,7 +17,7 @@ import { dataset_page, experiment_page } from "../addresses";
 import { columns_of, Detail, shows } from "./compare_examples";
 import { Flips, Metrics, Verdict } from "./compare_metrics";
 import { Pairwise } from "./compare_pairs";
-import { dataset_route } from "./data";
+import { dataset_route, one_line } from "./data";
 import { in_order } from "./experiments";
 
 const page_size = 200;
@@ -35,6 +35,20 @@ function Pair({ experiments, base, other }: PairProps) {
     const part = await api.get<Comparison>("/v1/experiments/compare", { base, other, skip, limit: page_size }, signal);
     return { rows: [part], next_cursor: part.has_more_examples ? String(skip + page_size) : null };
   });
+  const dataset = experiments.find((row) => row.id === base);
+  const examples = use_load(
+    dataset ? `comparison_examples/${dataset.dataset}/${dataset.dataset_version}` : null,
+    (signal) =>
+      api.page<ExampleRow>(
+        dataset_route(dataset?.dataset ?? "", "example_rows"),
+        { version_id: dataset?.dataset_version, limit: 1000 },
+        signal,
+      ),
+  );
+  const inputs = useMemo(
+    () => new Map((examples.data?.rows ?? []).map((row) => [row.id, one_line(row.input)])),
+    [examples.data],
+  );
   const chosen = query.value.get("show") ?? "all";
   const show = shows[chosen] ?? shows.all;
   const all = useMemo(() => (load.data ?? []).flatMap((part) => part.examples), [load.data?.length, load.data?.[0]]);
@@ -47,7 +61,7 @@ function Pair({ experiments, base, other }: PairProps) {
           <>
             {comparison.metrics.length === 0 && comparison.pairwise.length === 0 ? (
               <Empty
-                icon="gauge"
+                icon="scale"
                 title="No evals in common"
                 text="Evaluate both experiments with evals of the same name to compare them."
               />
@@ -79,9 +93,9 @@ function Pair({ experiments, base, other }: PairProps) {
               <Table
                 label="Compared examples"
                 rows={rows}
-                columns={columns_of(comparison)}
+                columns={columns_of(comparison, inputs)}
                 row_id={(row) => row.example}
-                row_title={(row) => row.external_id ?? row.example}
+                row_title={(row) => inputs.get(row.example) ?? row.external_id ?? row.example}
                 on_open={(row) => set_query({ open: row.example })}
                 open_id={open?.example ?? null}
                 on_end={load.more ?? undefined}
@@ -207,7 +221,7 @@ export function ComparePage({ params }: { params: Params }) {
             />
             {experiments.length < 2 ? (
               <Empty
-                icon="columns"
+                icon="compare"
                 title="Nothing to compare yet"
                 text="A comparison needs two experiments on this dataset."
               />

@@ -59,14 +59,18 @@ export const shows: Record<
   inconsistent: { title: "Changes with the order", fits: (row) => prefers(row, "inconsistent") },
 };
 
-export function columns_of(comparison: Comparison): Column<ComparedExample>[] {
+/** `inputs`: the input of an example by its id, as far as they are loaded. */
+export function columns_of(comparison: Comparison, inputs: ReadonlyMap<string, string>): Column<ComparedExample>[] {
   return [
     {
       id: "example",
       title: "Example",
       cell: (row) => (
         <>
-          {row.external_id ?? row.example.slice(-8)} {row.flaky && <span class="tag">flaky</span>}
+          <span title={row.external_id ?? row.example}>
+            {inputs.get(row.example) || (row.external_id ?? row.example.slice(-8))}
+          </span>{" "}
+          {row.flaky && <span class="tag">flaky</span>}
         </>
       ),
     },
@@ -74,20 +78,20 @@ export function columns_of(comparison: Comparison): Column<ComparedExample>[] {
       {
         id: `base ${metric.name}`,
         title: `${metric.name}, base`,
-        width: "110px",
+        width: "170px",
         wide: index > 0,
         cell: (row) => <Scores scores={row.base[metric.name]} />,
       },
       {
         id: `other ${metric.name}`,
-        title: "other",
+        title: "Other",
         width: "92px",
         wide: index > 0,
         cell: (row) => <Scores scores={row.other[metric.name]} />,
       },
       {
         id: `delta ${metric.name}`,
-        title: "±",
+        title: "Change",
         width: "110px",
         wide: index > 0,
         cell: (row) => {

@@ -20,7 +20,7 @@ const columns: Column<DatasetView>[] = [
   {
     id: "name",
     title: "Dataset",
-    width: "34%",
+    width: "42%",
     sort: (dataset) => dataset.name,
     cell: (dataset) => (
       <a class="cell-link" href={dataset_page(plain_id(dataset.id))}>
@@ -32,7 +32,11 @@ const columns: Column<DatasetView>[] = [
     id: "description",
     title: "Description",
     wide: true,
-    cell: (dataset) => <span class="soft">{dataset.description}</span>,
+    cell: (dataset) => (
+      <span class="soft" title={dataset.description ?? undefined}>
+        {dataset.description}
+      </span>
+    ),
   },
   {
     id: "examples",

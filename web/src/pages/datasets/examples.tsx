@@ -56,7 +56,13 @@ export function SourceLink({ example }: { example: ExampleRow }) {
   );
 }
 
-const columns = (splits: DatasetSplitView[]): Column<ExampleRow>[] => [
+/** Without reference outputs the inputs get their room. */
+const columns = (splits: DatasetSplitView[], rows: ExampleRow[]): Column<ExampleRow>[] =>
+  all_columns(splits).filter(
+    (column) => column.id !== "output" || rows.some((example) => one_line(example.output) !== ""),
+  );
+
+const all_columns = (splits: DatasetSplitView[]): Column<ExampleRow>[] => [
   {
     id: "input",
     title: "Input",
@@ -218,7 +224,7 @@ export function Examples({ parts }: { parts: DatasetParts }) {
           <Table
             label="Examples"
             rows={rows}
-            columns={columns(splits)}
+            columns={columns(splits, rows)}
             row_id={(example) => example.id}
             row_title={(example) => one_line(example.input)}
             on_open={(example) => set_query({ open: example.id })}

@@ -54,13 +54,22 @@ const filters: Record<
   },
 };
 
-function columns_of(experiment: ExperimentRow): Column<RunRow>[] {
+/** Without columns that no run has a value for: the others need their room. */
+function columns_of(experiment: ExperimentRow, runs: RunRow[]): Column<RunRow>[] {
+  const without = new Set([
+    ...(runs.some((run) => one_line(run.reference) !== "") ? [] : ["reference"]),
+    ...(runs.some((run) => run.trace_id) ? [] : ["trace"]),
+  ]);
+  return all_columns(experiment).filter((column) => !without.has(column.id));
+}
+
+function all_columns(experiment: ExperimentRow): Column<RunRow>[] {
   const names = experiment.evals.map((one) => one.name);
   return [
     {
       id: "input",
       title: "Input",
-      width: "24%",
+      width: "34%",
       cell: (run) => <span title={one_line(run.input)}>{one_line(run.input)}</span>,
     },
     {
@@ -89,7 +98,7 @@ function columns_of(experiment: ExperimentRow): Column<RunRow>[] {
     ...names.map((name, index) => ({
       id: `eval ${name}`,
       title: name,
-      width: "96px",
+      width: "132px",
       wide: index > 0,
       extra: index >= 4,
       cell: (run: RunRow) => <EvalResult eval={eval_of(run, name)} />,
@@ -193,7 +202,7 @@ function Actions({ experiment, baseline }: { experiment: ExperimentRow; baseline
     <>
       {baseline && !is_baseline && (
         <a class="button primary" href={compare_page(experiment.dataset, [baseline.id, experiment.id])}>
-          <Icon name="columns" /> Compare with the baseline
+          <Icon name="compare" /> Compare with the baseline
         </a>
       )}
       {can("experiment_write") && !is_baseline && (
@@ -269,7 +278,7 @@ function Runs({ experiment }: { experiment: ExperimentRow }) {
           <Table
             label="Runs"
             rows={rows}
-            columns={columns_of(experiment)}
+            columns={columns_of(experiment, all)}
             row_id={(run) => run.id}
             row_title={(run) => one_line(run.input)}
             on_open={(run) => set_query({ open: run.id })}

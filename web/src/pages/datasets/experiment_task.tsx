@@ -40,6 +40,7 @@ export function TaskBar({ experiment }: { experiment: { id: string } }) {
   const task = load.data ?? null;
   const is_working = task?.state === "queued" || task?.state === "running";
   const done = (task?.successful_runs ?? 0) + (task?.failed_runs ?? 0);
+  const is_incomplete = task !== null && task.successful_runs < task.expected_runs;
   use_refresh(is_working ? "experiment" : null, poll_interval);
   const left = use_remaining(`${experiment.id}/${task?.spent_tokens ?? 0}`);
   if (!task) return null;
@@ -61,7 +62,7 @@ export function TaskBar({ experiment }: { experiment: { id: string } }) {
     <section class="task-bar" aria-label="Task">
       <State tone={tones[task.state]} text={task.state.replace("_", " ")} />
       <span class="soft">{parts.join(" · ")}</span>
-      {can("experiment_write") && (
+      {can("experiment_write") && (is_working || is_incomplete) && (
         <button type="button" disabled={busy} onClick={act(is_working ? "stop" : "resume")}>
           <Icon name={is_working ? "stop" : "play"} /> {is_working ? "Stop" : "Run what is missing or failed"}
         </button>

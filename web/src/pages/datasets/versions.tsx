@@ -143,7 +143,7 @@ export function Versions({ parts }: { parts: DatasetParts }) {
           ? [
               {
                 title: "Changes since the one before",
-                icon: "columns" as const,
+                icon: "compare" as const,
                 run: () => set_query({ from: String(version.number - 1), to: String(version.number) }),
               },
             ]
@@ -152,7 +152,7 @@ export function Versions({ parts }: { parts: DatasetParts }) {
           ? [
               {
                 title: "Changes until the newest",
-                icon: "columns" as const,
+                icon: "compare" as const,
                 run: () => set_query({ from: String(version.number), to: String(dataset.version) }),
               },
             ]

@@ -43,7 +43,7 @@ function Hits({ wanted }: { wanted: string }) {
 export function Documentation() {
   const wanted = query.value.get("q") ?? "";
   return (
-    <div class="page narrow">
+    <div class="page doc-index">
       <PageHeader title="Documentation" text="Of the version that this server runs." />
       <SearchField label="Search the documentation" />
       {wanted.trim() !== "" ? (
@@ -99,7 +99,7 @@ export function DocumentPage({ params }: { params: Params }) {
       </div>
     );
   return (
-    <div class="page narrow">
+    <div class="page">
       <PageHeader title={found.title} />
       <div class="document" ref={body}>
         {/* Headings of a text start at the third level. */}

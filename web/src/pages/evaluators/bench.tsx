@@ -117,18 +117,18 @@ export function Bench({ evaluator, unsaved }: { evaluator: Evaluator; unsaved: P
   }
   return (
     <Section title="Test" text="Applies what is shown here, saved or not, to the newest traces. Nothing is stored.">
-      <Choice
-        label="Project"
-        value={chosen?.id ?? ""}
-        on_change={set_project}
-        options={(projects.data ?? []).map((one) => ({ value: one.id, title: one.name }))}
-      />
-      <Check label="Use stored verdicts" checked={uses_cache} on_change={set_uses_cache} />
-      <p>
+      <div class="bench">
+        <Choice
+          label="Project"
+          value={chosen?.id ?? ""}
+          on_change={set_project}
+          options={(projects.data ?? []).map((one) => ({ value: one.id, title: one.name }))}
+        />
+        <Check label="Use stored verdicts" checked={uses_cache} on_change={set_uses_cache} />
         <button type="button" disabled={!allowed || busy || !chosen} onClick={() => void apply()}>
           <Icon name="play" /> {busy ? "Testing…" : `Test on the newest ${most_targets} traces`}
         </button>
-      </p>
+      </div>
       <div aria-live="polite">
         {why !== "" && (
           <Note kind="warning" icon="warning">

@@ -43,7 +43,7 @@ function Matrix({ calibration }: { calibration: Calibration }) {
   const { labels, matrix } = calibration.result;
   return (
     <div class="table-scroll">
-      <table class="matrix">
+      <table class="confusion">
         <caption class="soft">Rows: people. Columns: the evaluator.</caption>
         <thead>
           <tr>
@@ -300,7 +300,7 @@ export function CalibrationPart({ evaluator }: { evaluator: Evaluator }) {
   use_refresh(moving ? key : null, 1500);
   const start = can("eval_write") && (
     <button type="button" onClick={() => set_starting(true)}>
-      <Icon name="gauge" /> Calibrate…
+      <Icon name="scale" /> Calibrate…
     </button>
   );
   return (
@@ -311,14 +311,13 @@ export function CalibrationPart({ evaluator }: { evaluator: Evaluator }) {
           if (all.length === 0)
             return (
               <Empty
-                icon="gauge"
+                icon="scale"
                 title="Not calibrated"
                 text="Label at least 50 targets of both kinds in a queue, then compare the evaluator with these labels."
                 command={`hone evaluator calibrate ${evaluator.name} --project PROJECT --config CONFIG`}
               >
-                <p>
-                  {start} <a href={queues_page()}>Queues</a>
-                </p>
+                {start}
+                <a href={queues_page()}>Open queues</a>
               </Empty>
             );
           return (

@@ -44,6 +44,9 @@ export const target_words: Record<EvalTask["target"], string> = {
   chat_session: "chat sessions",
 };
 
+/** As docs/words.md names them. */
+export const kind_words: Record<string, string> = { llm: "LLM judge" };
+
 /** "5 %" of parts of a million. */
 export const rate_text = (ppm: number) => `${Number((ppm / 10_000).toFixed(4))} %`;
 

@@ -28,6 +28,7 @@ import {
   definition_text,
   evaluator_route,
   evaluators_changed,
+  kind_words,
   labels_text,
   list_tasks,
   output_of,
@@ -293,12 +294,12 @@ function Known({ evaluator }: { evaluator: Evaluator }) {
     <>
       <PageHeader
         title={evaluator.name}
-        text={`${evaluator.kind} · version ${evaluator.revision}${evaluator.description === "" ? "" : ` · ${evaluator.description}`}`}
+        text={`${kind_words[evaluator.kind] ?? evaluator.kind} · version ${evaluator.revision}${evaluator.description === "" ? "" : ` · ${evaluator.description}`}`}
       >
         {can("eval_write") && (
           <Menu
             label="Actions"
-            class="icon-only quiet"
+            class="icon-only"
             align="right"
             button={<Icon name="more" />}
             items={[{ title: "Delete…", icon: "trash", dangerous: true, run: () => set_deleting(true) }]}

@@ -15,6 +15,7 @@ import { CreateDialog } from "./create";
 import {
   calibrations_key,
   evaluators_key,
+  kind_words,
   list_calibrations,
   list_evaluators,
   list_tasks,
@@ -94,10 +95,10 @@ const columns: Column<Row>[] = [
   {
     id: "kind",
     title: "Kind",
-    width: "72px",
+    width: "92px",
     wide: true,
     sort: (row) => row.evaluator.kind,
-    cell: (row) => row.evaluator.kind,
+    cell: (row) => kind_words[row.evaluator.kind] ?? row.evaluator.kind,
   },
   {
     id: "version",
@@ -130,6 +131,7 @@ const columns: Column<Row>[] = [
     title: "Verdicts 24 h",
     width: "118px",
     align: "right",
+    wide: true,
     sort: (row) => sum(row.tasks, "done_24h"),
     cell: (row) =>
       row.evaluator.kind === "rule" ? (

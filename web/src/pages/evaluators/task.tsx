@@ -13,7 +13,7 @@ import { Icon } from "../../parts/icon";
 import { Menu } from "../../parts/menu";
 import { PageHeader, Section } from "../../parts/page";
 import { Facts } from "../../parts/slide_over";
-import { Data, Empty, Note, State } from "../../parts/state";
+import { Data, Empty, Note, State, type Tone } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
@@ -22,18 +22,18 @@ import { evaluator_page } from "../addresses";
 import { BackfillDialog } from "./backfill_dialog";
 import { evaluators_changed, rate_text, target_words, task_route, task_state } from "./data";
 import { TaskDialog } from "./task_form";
-import { JobTokens } from "./verdicts";
+import { JobTokens, TargetLink } from "./verdicts";
 
 const poll_interval = 5000;
 
 const steps: { id: keyof FunnelRow & string; title: string; hint: string }[] = [
   { id: "received", title: "Received", hint: "Targets of the project" },
   { id: "matched", title: "Matched", hint: "They match the filter" },
-  { id: "sampled", title: "Sampled", hint: "They are in the sample and have a job" },
+  { id: "sampled", title: "Sampled", hint: "They are in the sample" },
   { id: "judged", title: "Evaluated", hint: "They have a verdict" },
   { id: "failed", title: "Failed", hint: "No verdict, for the reasons below" },
   { id: "skipped", title: "Skipped", hint: "Not tried, for the reasons below" },
-  { id: "waiting", title: "Waiting", hint: "Jobs that wait or run" },
+  { id: "waiting", title: "Waiting", hint: "They wait for their evaluation" },
 ];
 
 const total = (rows: FunnelRow[], field: keyof FunnelRow) => rows.reduce((sum, row) => sum + Number(row[field]), 0);
@@ -51,7 +51,7 @@ function Funnel({ rows }: { rows: FunnelRow[] }) {
               <th scope="row">{step.title}</th>
               <td class="funnel-count">{exact_count(count)}</td>
               <td class="funnel-bar" aria-hidden="true">
-                <span class={`funnel-fill ${step.id}`} style={{ width: `${(100 * count) / most}%` }} />
+                {count > 0 && <span class={`funnel-fill ${step.id}`} style={{ width: `${(100 * count) / most}%` }} />}
               </td>
               <td class="soft">{step.id === "judged" && cached > 0 ? `${exact_count(cached)} from the cache` : ""}</td>
             </tr>
@@ -69,10 +69,10 @@ function Reasons({ task, rows }: { task: EvalTask; rows: FunnelRow[] }) {
     for (const [reason, count] of Object.entries(row.reasons)) counts.set(reason, (counts.get(reason) ?? 0) + count);
   if (counts.size === 0) return <p class="soft">Nothing failed or was skipped in the last 24 hours.</p>;
   const retry = (reason: string) =>
-    attempt("Could not try the jobs again", async () => {
+    attempt("Could not evaluate the targets again", async () => {
       const retried = await api.post<RetriedJobs>(task_route(task.id, "retry"), { reason });
       await reload("eval_task");
-      toast_done(`${plural(retried.jobs, "job")} retried`);
+      toast_done(`${plural(retried.jobs, "target")} queued again`);
     });
   return (
     <ul class="plain-list reasons">
@@ -109,12 +109,12 @@ function Budget({ task }: { task: EvalTask }) {
           ),
         ],
         [
-          "Cap",
+          "Verdicts",
           task.most_per_hour
-            ? `${plural(task.most_per_hour, "verdict")} an hour`
+            ? `at most ${exact_count(task.most_per_hour)} an hour`
             : task.most_per_day
-              ? `${plural(task.most_per_day, "verdict")} a day`
-              : "none",
+              ? `at most ${exact_count(task.most_per_day)} a day`
+              : "no limit",
         ],
         ["When used up", task.on_budget === "skip" ? "skip targets" : "wait"],
       ]}
@@ -145,7 +145,7 @@ function Backfills({ task }: { task: EvalTask }) {
                     text={one.state}
                   />{" "}
                   <Time time={one.from} /> to <Time time={one.to} /> · version {one.version} ·{" "}
-                  {exact_count(one.done + one.failed)} of {plural(one.queued, "job")}
+                  {exact_count(one.done + one.failed)} of {plural(one.queued, "target")}
                   {one.known > 0 && ` · ${exact_count(one.known)} known before`}
                   {one.failed > 0 && ` · ${exact_count(one.failed)} without a verdict`}{" "}
                   {(one.state === "searching" || one.state === "running") && can("eval_write") && (
@@ -177,9 +177,16 @@ function Backfills({ task }: { task: EvalTask }) {
   );
 }
 
-const job_columns: Column<EvalJob>[] = [
-  { id: "state", title: "State", width: "92px", cell: (job) => job.state },
-  { id: "target", title: "Target", width: "30%", cell: (job) => <code>{job.target_id}</code> },
+const job_tones: Partial<Record<EvalJob["state"], Tone>> = { done: "done", failed: "failed", skipped: "off" };
+
+const job_columns = (task: EvalTask): Column<EvalJob>[] => [
+  {
+    id: "state",
+    title: "State",
+    width: "104px",
+    cell: (job) => <State tone={job_tones[job.state] ?? "waiting"} text={job.state} />,
+  },
+  { id: "target", title: "Target", width: "30%", cell: (job) => <TargetLink task={task} job={job} /> },
   {
     id: "verdict",
     title: "Verdict",
@@ -211,20 +218,20 @@ function Jobs({ task }: { task: EvalTask }) {
     api.page<EvalJob>(task_route(task.id, "jobs"), { cursor, limit: 200 }, signal),
   );
   return (
-    <Section title="Jobs" text="The outcome of each target, and why.">
+    <Section title="Targets" text="The outcome of each target, and why.">
       <Data load={load} retry={() => void reload("eval_task_jobs/")}>
         {(jobs) =>
           jobs.length === 0 ? (
             <Empty
-              icon="check"
-              title="No jobs yet"
-              text="A job is made for each target of the sample, when it is complete."
+              icon="scale"
+              title="No targets yet"
+              text="Each target of the sample is listed here once it is complete."
             />
           ) : (
             <Table
-              label="Jobs"
+              label="Targets"
               rows={jobs}
-              columns={job_columns}
+              columns={job_columns(task)}
               row_id={(job) => job.key}
               row_title={(job) => job.target_id}
               on_end={load.more ?? undefined}
@@ -271,7 +278,7 @@ function Known({ task }: { task: EvalTask }) {
             </button>
             <Menu
               label="Actions"
-              class="icon-only quiet"
+              class="icon-only"
               align="right"
               button={<Icon name="more" />}
               items={[
@@ -316,7 +323,7 @@ function Known({ task }: { task: EvalTask }) {
       {dialog === "delete" && (
         <Confirm
           title="Delete this task?"
-          consequence="New targets are no longer evaluated, and its jobs are deleted. Evals are kept."
+          consequence="New targets are no longer evaluated, and the list of evaluated targets is deleted. Evals are kept."
           action="Delete task"
           run={async () => {
             await api.delete(task_route(task.id));

@@ -4,6 +4,7 @@
 import { api } from "../../api";
 import type { EvalJob, EvalTask, Evaluator } from "../../api_types";
 import { duration, money, short_count } from "../../lib/format/number";
+import { short_id } from "../../lib/format/text";
 import { reload, use_load, use_pages } from "../../load";
 import { Section } from "../../parts/page";
 import { Data, Empty } from "../../parts/state";
@@ -18,6 +19,15 @@ const judge_project = "hone-evals";
 function target_page(task: EvalTask, job: EvalJob): string {
   if (task.target === "chat_session") return chat_session_page(task.project_id, job.target_id);
   return trace_page(task.project_id, task.target === "span" ? job.trace_id : job.target_id);
+}
+
+/** The name of a chat session, otherwise a shortened id. */
+export function TargetLink({ task, job }: { task: EvalTask; job: EvalJob }) {
+  return (
+    <a class="cell-link" href={target_page(task, job)} title={job.target_id}>
+      <code>{task.target === "chat_session" ? job.target_id : short_id(job.target_id)}</code>
+    </a>
+  );
 }
 
 export function JobTokens({ job }: { job: EvalJob }) {
@@ -39,11 +49,7 @@ const columns_for = (task: EvalTask): Column<EvalJob>[] => [
   {
     id: "target",
     title: "Target",
-    cell: (job) => (
-      <a class="cell-link" href={target_page(task, job)}>
-        <code>{job.target_id}</code>
-      </a>
-    ),
+    cell: (job) => <TargetLink task={task} job={job} />,
   },
   { id: "version", title: "Version", width: "76px", align: "right", wide: true, cell: (job) => job.version },
   {

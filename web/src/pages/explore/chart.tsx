@@ -98,8 +98,8 @@ export function ChartActions({
       icon: "link",
       run: () => void copy_text(`${window.location.origin}${address}`).then(() => toast_done("Link copied")),
     },
-    { title: "Save as PNG", icon: "download", divided: true, run: () => void save_picture() },
-    { title: "Save as CSV", icon: "download", run: save_table },
+    { title: "Download as PNG", icon: "download", divided: true, run: () => void save_picture() },
+    { title: "Download as CSV", icon: "download", run: save_table },
     ...more,
   );
   return (

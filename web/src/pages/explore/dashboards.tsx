@@ -100,9 +100,11 @@ export function Dashboards({ params }: { params: Params }) {
   return (
     <div class="page">
       <PageHeader title={board === "" ? "Dashboards" : board} text="Charts that were pinned here, on one time range.">
-        <a class="button" href={explore_page(name)}>
-          Explore
-        </a>
+        {boards.length > 0 && (
+          <a class="button" href={explore_page(name)}>
+            Open Explore
+          </a>
+        )}
       </PageHeader>
       <Data load={project} retry={() => void reload("project/")}>
         {(one) => (

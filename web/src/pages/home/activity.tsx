@@ -61,7 +61,7 @@ function FirstRows<Row>({ title, load, all, row, row_key, address }: ListProps<R
   if (first === undefined) return null;
   return (
     <Section title={title}>
-      <ul class="plain-list">
+      <ul class="row-links">
         {rows.slice(0, most).map((one) => (
           <li key={row_key(one)}>
             <a class="row-link" href={address(one)}>

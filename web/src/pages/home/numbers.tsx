@@ -2,7 +2,7 @@
 
 import { api, segment } from "../../api";
 import type { ModelUsageView, Project, ReviewCounts, SpaceBudget } from "../../api_types";
-import { exact_count, money, plural } from "../../lib/format/number";
+import { exact_count, money } from "../../lib/format/number";
 import { parse_range, type Range } from "../../lib/format/range";
 import { day_name, limit_state } from "../../lib/format/usage";
 import { use_load } from "../../load";
@@ -88,7 +88,7 @@ function Figures({ projects, numbers }: { projects: Project[]; numbers: Record<s
   const all = Object.values(numbers);
   const sum = (value: (one: ProjectNumbers) => number | null) =>
     all.reduce((total, one) => total + (value(one) ?? 0), 0);
-  const alarms = sum((one) => one.triggered);
+  const triggered = sum((one) => one.triggered);
   const issues = sum((one) => one.issues);
   const fresh = sum((one) => one.new_issues);
   const worst = projects.find((project) => numbers[project.id]?.triggered);
@@ -97,10 +97,10 @@ function Figures({ projects, numbers }: { projects: Project[]; numbers: Record<s
     <dl class="figures">
       <Figure
         title="Health"
-        value={alarms === 0 ? "OK" : plural(alarms, "alarm")}
-        text={alarms === 0 ? "no monitor is triggered" : "triggered monitors"}
+        value={triggered === 0 ? "OK" : `${exact_count(triggered)} triggered`}
+        text={triggered === 0 ? "no monitor is triggered" : triggered === 1 ? "monitor" : "monitors"}
         href={worst && project_page(worst.name)}
-        tone={alarms === 0 ? undefined : "failed"}
+        tone={triggered === 0 ? undefined : "failed"}
       />
       {can("issue_read") && (
         <Figure

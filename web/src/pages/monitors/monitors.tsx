@@ -36,11 +36,12 @@ const columns = (project: string): Column<Monitor>[] => [
   {
     id: "name",
     title: "Monitor",
-    width: "20%",
+    width: "14%",
     sort: (row) => row.name,
     cell: (row) => (
       <a class="cell-link" href={monitor_page(project, row.id)}>
         {row.name}
+        {row.muted && <span class="tag">muted</span>}
       </a>
     ),
   },
@@ -75,6 +76,7 @@ const columns = (project: string): Column<Monitor>[] => [
     title: "Notices",
     width: "80px",
     wide: true,
+    extra: true,
     cell: (row) => (row.muted ? <State tone="off" text="muted" /> : <span class="faint">on</span>),
   },
   {

@@ -152,7 +152,7 @@ export function NoticesPage() {
   const unread = load.data?.some((notice) => notice.unread) ?? false;
   return (
     <div class="page">
-      <PageHeader title="Notices" text="What needs a person first; everything else is folded below.">
+      <PageHeader title="Notices" text="Those that need a person come first. All others are folded below.">
         {unread && (
           <button
             type="button"
@@ -162,7 +162,7 @@ export function NoticesPage() {
           </button>
         )}
         <button type="button" onClick={() => set_choosing(true)}>
-          <Icon name="settings" /> Your notices
+          <Icon name="settings" /> Choose your notices
         </button>
         {can("monitor_read") && (
           <a class="button" href={destinations_page()}>

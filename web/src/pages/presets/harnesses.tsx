@@ -25,7 +25,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
-    width: "24%",
+    width: "288px",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>
@@ -47,13 +47,13 @@ const fixed_columns: Column<HarnessView>[] = [
   },
   {
     id: "newest",
-    title: "Newest known",
-    width: "120px",
+    title: "Newest",
+    width: "96px",
     wide: true,
     sort: (harness) => harness.newest?.version ?? "",
     cell: (harness) =>
       harness.newest === null ? (
-        <span class="faint">{harness.version === null ? "" : "not checked"}</span>
+        <span class="faint">{harness.version === null ? "–" : "not checked"}</span>
       ) : (
         <span title={`checked ${harness.newest.checked_at}`}>
           {harness.newest.version === harness.version ? (
@@ -67,7 +67,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "last_run",
     title: "Last run",
-    width: "200px",
+    width: "196px",
     wide: true,
     cell: (harness) =>
       harness.last_run === null ? (
@@ -82,11 +82,16 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "protocols",
     title: "Model",
-    width: "150px",
+    width: "140px",
     wide: true,
     cell: (harness) => (harness.protocols.length > 0 ? harness.protocols.join(", ") : "no model needed"),
   },
-  { id: "abilities", title: "Features", wide: true, cell: features_of },
+  {
+    id: "abilities",
+    title: "Features",
+    wide: true,
+    cell: (harness) => <span class="cell-lines">{features_of(harness)}</span>,
+  },
 ];
 
 /** The agent is an npm package. */

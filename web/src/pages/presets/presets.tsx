@@ -146,8 +146,8 @@ function Existing({ id }: { id: string }) {
               </a>
             )}
             {can("preset_write") && (
-              <button type="button" onClick={() => set_dialog(true)}>
-                Delete
+              <button type="button" class="danger" onClick={() => set_dialog(true)}>
+                Delete…
               </button>
             )}
           </PageHeader>

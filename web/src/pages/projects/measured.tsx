@@ -1,7 +1,7 @@
 // A project's numbers in a line: a value with its change since the period before, and whether something is wrong.
 
 import { change_text, verdict } from "../../lib/format/change";
-import { exact_count, money, plural, short_count, span_duration } from "../../lib/format/number";
+import { exact_count, money, short_count, span_duration } from "../../lib/format/number";
 import { State } from "../../parts/state";
 import type { ProjectNumbers } from "./numbers";
 
@@ -50,7 +50,7 @@ export function Measured({ what, now, before }: MeasuredProps) {
 
 /** A triggered monitor comes first; a project without traces has no health. */
 export function Health({ numbers }: { numbers: ProjectNumbers }) {
-  if (numbers.triggered) return <State tone="failed" text={plural(numbers.triggered, "alarm")} />;
+  if (numbers.triggered) return <State tone="failed" text={`${exact_count(numbers.triggered)} triggered`} />;
   if (numbers.traces === 0) return <span class="faint">no traces</span>;
   if (numbers.new_issues > 0) return <State tone="limit" text={`${numbers.new_issues} new`} />;
   return <State tone="done" text="OK" />;

@@ -73,7 +73,7 @@ export function use_project_numbers(
     const now = Date.now();
     const since = range_bounds(range, now).after ?? "";
     const here = { space: space.value?.id };
-    const [open, alarms] = await Promise.all([
+    const [open, triggered] = await Promise.all([
       can("issue_read") ? api.list<Issue>("/v1/issues", here, signal) : null,
       can("monitor_read") ? api.list<Monitor>("/v1/monitors", { ...here, state: "triggered" }, signal) : null,
     ]);
@@ -88,7 +88,8 @@ export function use_project_numbers(
             ...numbers,
             issues: issues?.length ?? null,
             new_issues: issues?.filter((issue) => issue.first_seen >= since).length ?? 0,
-            triggered: alarms?.filter((monitor) => monitor.project_id === project.id && monitor.enabled).length ?? null,
+            triggered:
+              triggered?.filter((monitor) => monitor.project_id === project.id && monitor.enabled).length ?? null,
           };
         }),
       );

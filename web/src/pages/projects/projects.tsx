@@ -11,7 +11,7 @@ import { current_range } from "../../parts/frame/time_range";
 import { Icon } from "../../parts/icon";
 import { PageHeader } from "../../parts/page";
 import { SearchField } from "../../parts/search_field";
-import { Data, Empty } from "../../parts/state";
+import { Data, Empty, ErrorNote } from "../../parts/state";
 import { type Column, Table } from "../../parts/table";
 import { Time } from "../../parts/time";
 import { navigate, query, set_query } from "../../router";
@@ -76,7 +76,7 @@ const columns: Column<Row>[] = [
   {
     id: "health",
     title: "Health",
-    width: "100px",
+    width: "124px",
     wide: true,
     sort: (row) => -(row.numbers?.triggered ?? -1),
     cell: ({ numbers }) => numbers && <Health numbers={numbers} />,
@@ -134,7 +134,8 @@ function create_command(): string {
 
 export function Projects() {
   const load = use_projects();
-  const numbers = use_project_numbers(load.data, current_range("24h")).data;
+  const measured = use_project_numbers(load.data, current_range("24h"));
+  const numbers = measured.data;
   const open_dialog = () => set_query({ new: "1" });
   use_keys(
     can("project_create") ? [{ keys: "c", title: "Create a project", group: "This page", run: open_dialog }] : [],
@@ -143,7 +144,7 @@ export function Projects() {
   const matches = (project: Project) =>
     `${project.name} ${project.description}`.toLowerCase().includes(text.toLowerCase());
   return (
-    <div class="page list-page">
+    <div class={`page list-page ${measured.loading && !numbers ? "measuring" : ""}`}>
       <PageHeader
         title="Projects"
         text="One project is one observed application. Numbers are those of the time range, with the change since the period before."
@@ -154,6 +155,8 @@ export function Projects() {
           </button>
         )}
       </PageHeader>
+      {measured.error && <ErrorNote error={measured.error} retry={() => void reload("project_numbers/")} />}
+      {measured.loading && !numbers && <span class="off-screen" role="status" aria-label="Loading" />}
       <Data load={load} retry={() => void reload("projects/")}>
         {(projects) =>
           projects.length === 0 ? (

@@ -237,7 +237,7 @@ function Body({ prompt, versions, more }: BodyProps) {
   const against = Number(query.value.get("against") ?? Number.NaN);
   const other = versions.find((version) => version.number === against);
   if (!shown)
-    return <Empty icon="chat" title="No versions" text="POST /v1/prompts adds the first version of this prompt." />;
+    return <Empty icon="prompt" title="No versions" text="POST /v1/prompts adds the first version of this prompt." />;
   return (
     <div class="prompt-layout">
       <div>

@@ -51,7 +51,7 @@ export function Prompts() {
         {(prompts) =>
           prompts.length === 0 ? (
             <Empty
-              icon="chat"
+              icon="prompt"
               title="No prompts yet"
               text="Try one in the playground and save it there. Programs create them with createPrompt of Phoenix' JavaScript client, client.prompts.create in Python, or POST /v1/prompts."
             />

@@ -83,7 +83,7 @@ export function ProtectedTagsButton() {
   return (
     <>
       <button type="button" onClick={() => set_open(true)}>
-        <Icon name="lock" /> Protected tags…
+        <Icon name="lock" /> Protect tags…
       </button>
       {open && <ProtectedDialog tags={tags} on_close={() => set_open(false)} />}
     </>

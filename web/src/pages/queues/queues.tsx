@@ -99,7 +99,7 @@ export function Queues() {
       >
         {can("queue_manage") && (
           <button type="button" class="primary" onClick={() => set_query({ new: "1" })}>
-            <Icon name="plus" /> New queue
+            <Icon name="plus" /> Create queue
           </button>
         )}
       </PageHeader>

@@ -37,7 +37,7 @@ const columns: Column<Repo>[] = [
   {
     id: "name",
     title: "Name",
-    width: "200px",
+    width: "18%",
     sort: (repo) => repo.name,
     cell: (repo) => (
       <a class="cell-link" href={repo_page(repo.id)}>
@@ -46,7 +46,7 @@ const columns: Column<Repo>[] = [
     ),
   },
   { id: "url", title: "Address", wide: true, sort: (repo) => repo.url, cell: (repo) => <Visible text={repo.url} /> },
-  { id: "state", title: "Mirror", width: "150px", sort: (repo) => repo.state, cell: (repo) => <Mirror repo={repo} /> },
+  { id: "state", title: "Mirror", width: "120px", sort: (repo) => repo.state, cell: (repo) => <Mirror repo={repo} /> },
   {
     id: "bytes",
     title: "Size",
@@ -418,7 +418,7 @@ function RepoActions({ repo }: { repo: Repo }) {
         Edit…
       </button>
       <button type="button" onClick={() => set_dialog("hook")}>
-        Webhook…
+        Set up webhook…
       </button>
       <button type="button" onClick={() => set_dialog("check")}>
         Check access…

@@ -265,7 +265,7 @@ function Lines({ review, diff, pair, threads, drafts }: LinesProps) {
         <span class="spring" />
         <LayoutChoice />
         <a class="button quiet" href={`${review_route(artifact)}/patch?revision=${pair.revision}`} download>
-          <Icon name="download" /> .patch
+          <Icon name="download" /> Download patch
         </a>
       </div>
       {diff.truncated && (

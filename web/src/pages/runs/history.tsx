@@ -154,7 +154,7 @@ export function History() {
                 <p class="table-end">{load.more ? "Loading more…" : plural(runs.length, "run")}</p>
               ) : (
                 <Empty
-                  icon="history"
+                  icon="swarm"
                   title="No runs match"
                   text="Choose a longer time range or fewer filters. A run is deleted when it expires; Storage in the settings shows when."
                 />

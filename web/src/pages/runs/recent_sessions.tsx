@@ -27,7 +27,7 @@ export function RecentSessions() {
   return (
     <Section title="Recent sessions">
       {load.error && <ErrorNote error={load.error} retry={() => void reload("runs/recent/")} />}
-      <ul class="plain-list">
+      <ul class="row-links">
         {rows.slice(0, most).map((run) => (
           <li key={run.id}>
             <a class="row-link" href={run_page(run.id)}>

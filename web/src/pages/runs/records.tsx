@@ -132,7 +132,7 @@ export function RecordMenu({ run }: { run: Run }) {
     items.push({ title: "Delete…", icon: "trash", dangerous: true, divided: true, run: () => set_dialog("delete") });
   return (
     <>
-      <Menu label="More actions" button={<Icon name="more" />} items={items} align="right" />
+      <Menu label="More actions" class="icon-only" button={<Icon name="more" />} items={items} align="right" />
       {dialog === "rename" && <RenameDialog run={run} on_close={close} />}
       {dialog === "automation" && <AutomationDialog run={run} on_close={close} />}
       {dialog === "delete" && (

@@ -1,5 +1,6 @@
 // All runs of the last 48 hours: cells grouped by preset, coloured by state, and the list below.
 
+import { Fragment } from "preact";
 import { api } from "../../api";
 import type { Run, State as RunState } from "../../api_types";
 import { money, plural, short_count } from "../../lib/format/number";
@@ -71,8 +72,14 @@ function Totals({ runs }: { runs: Run[] }) {
   return (
     <p class="swarm-totals">
       {sums.map(({ tone, states, word }) => (
-        // A count of zero is shown in grey.
-        <State key={word} tone={count(states) === 0 ? "off" : tone} text={`${count(states)} ${word}`} />
+        // A count of zero is no state: grey, without a mark.
+        <Fragment key={word}>
+          {count(states) === 0 ? (
+            <span class="faint">0 {word}</span>
+          ) : (
+            <State tone={tone} text={`${count(states)} ${word}`} />
+          )}
+        </Fragment>
       ))}
       <span class="soft">{money(spent)} today</span>
     </p>
@@ -97,14 +104,14 @@ export const run_list_columns: Column<Run>[] = [
     sort: (run) => run.state,
     cell: (run) => <State tone={run_tone(run)} text={run_word(run)} />,
   },
-  { id: "preset", title: "Preset", width: "150px", wide: true, sort: group_of, cell: group_of },
+  { id: "preset", title: "Preset", width: "120px", wide: true, sort: group_of, cell: group_of },
   {
     id: "by",
     title: "Started by",
-    width: "150px",
+    width: "206px",
     wide: true,
     sort: (run) => run.started_by,
-    cell: (run) => run.started_by,
+    cell: (run) => <span title={run.started_by}>{run.started_by}</span>,
   },
   {
     id: "tokens",
@@ -335,7 +342,7 @@ export function Swarm() {
           {(runs) =>
             runs.length === 0 ? (
               <Empty
-                icon="spaces"
+                icon="swarm"
                 title="No runs yet"
                 text="Runs of the last two days appear here. Start one in Studio, or with a command."
                 command={'hone session start "What goes wrong most?"'}

@@ -231,10 +231,10 @@ export function Audit() {
         <PageHeader title="Audit log" text="Append-only. Each entry contains the hash of the previous one.">
           {can_install("audit_verify") && <Verify />}
           <a class="button" download href={api_url("/v1/audit/export", parameters())}>
-            <Icon name="download" /> Export
+            <Icon name="download" /> Export JSON lines
           </a>
           <a class="button" download href={api_url("/v1/audit/export", { ...parameters(), format: "csv" })}>
-            <Icon name="download" /> CSV
+            <Icon name="download" /> Export CSV
           </a>
         </PageHeader>
         <Data load={load} retry={() => void reload(key)}>

@@ -71,7 +71,7 @@ export function Groups() {
         {(groups) =>
           groups.length === 0 ? (
             <Empty
-              icon="people"
+              icon="groups"
               title="No groups yet"
               text="Groups are listed here after people sign in with a provider that sends them, and when a mapping names them."
               command="hone provider update company --map engineers=default:member"

@@ -96,6 +96,7 @@ function columns(everything: boolean, actions: (key: Key) => MenuItem[]): Column
       title: "Expires",
       width: "96px",
       align: "right",
+      wide: everything,
       sort: (key) => key.expires_at,
       cell: (key) => <Time time={key.expires_at} />,
     },
@@ -237,55 +238,55 @@ export function Keys() {
               <a href={with_query(current_address(), { revoked: "1" })}>Show revoked keys</a>
             </Empty>
           ) : (
-            <>
-              <Table
-                label="API keys"
-                rows={keys.filter(matches)}
-                columns={columns(everything, actions)}
-                row_id={(key) => key.id}
-                row_title={(key) => key.name}
-                order={unused || everything ? "last_used_at" : "name"}
-                bar={
-                  <>
-                    <SearchField label="Filter keys" />
+            <Table
+              label="API keys"
+              rows={keys.filter(matches)}
+              columns={columns(everything, actions)}
+              row_id={(key) => key.id}
+              row_title={(key) => key.name}
+              order={unused || everything ? "last_used_at" : "name"}
+              bar={
+                <>
+                  <SearchField label="Filter keys" />
+                  <Check
+                    label="Show revoked"
+                    checked={all}
+                    on_change={(checked) => set_query({ revoked: checked ? "1" : null })}
+                  />
+                  <Check
+                    label={`Not used for ${unused_days} days`}
+                    checked={unused}
+                    on_change={(checked) => set_query({ unused: checked ? "1" : null })}
+                  />
+                  {can_install("user_manage") && (
                     <Check
-                      label="Show revoked"
-                      checked={all}
-                      on_change={(checked) => set_query({ revoked: checked ? "1" : null })}
+                      label="Whole installation"
+                      checked={everything}
+                      on_change={(checked) => set_query({ scope: checked ? "installation" : null })}
                     />
-                    <Check
-                      label={`Not used for ${unused_days} days`}
-                      checked={unused}
-                      on_change={(checked) => set_query({ unused: checked ? "1" : null })}
-                    />
-                    {can_install("user_manage") && (
-                      <Check
-                        label="Whole installation"
-                        checked={everything}
-                        on_change={(checked) => set_query({ scope: checked ? "installation" : null })}
-                      />
-                    )}
-                  </>
-                }
-                selection_actions={(chosen, clear) => (
-                  <button
-                    type="button"
-                    class="danger"
-                    onClick={() => {
-                      set_open({ kind: "revoke", keys: chosen.filter((key) => key.state === "active") });
-                      clear();
-                    }}
-                  >
-                    Revoke
-                  </button>
-                )}
-              />
-              {!keys.some(matches) && (
-                <p class="soft">
-                  {everything ? "No key of the installation" : "No key of this space"} matches the filter.
-                </p>
+                  )}
+                </>
+              }
+              foot={
+                keys.some(matches) ? null : (
+                  <p class="table-note">
+                    {everything ? "No key of the installation" : "No key of this space"} matches the filter.
+                  </p>
+                )
+              }
+              selection_actions={(chosen, clear) => (
+                <button
+                  type="button"
+                  class="danger"
+                  onClick={() => {
+                    set_open({ kind: "revoke", keys: chosen.filter((key) => key.state === "active") });
+                    clear();
+                  }}
+                >
+                  Revoke
+                </button>
               )}
-            </>
+            />
           )
         }
       </Data>

@@ -70,7 +70,7 @@ const columns: Column<SettingInfo>[] = [
   {
     id: "value",
     title: "Value",
-    width: "24%",
+    width: "16%",
     cell: (setting) => <code title={setting.value}>{setting.value === "" ? "–" : setting.value}</code>,
   },
   {

@@ -324,7 +324,7 @@ export function SignOn() {
             {(rows) =>
               rows.length === 0 ? (
                 <Empty
-                  icon="shield"
+                  icon="link"
                   title="No providers yet"
                   text="Add your company's OpenID Connect provider, so that people sign in with their own account and get roles by their groups."
                   command="hone provider create company --issuer URL --client-id ID --client-secret-file FILE"

@@ -19,7 +19,7 @@ function bytes_column(part: Part, title: string): Column<SpaceStorage> {
     align: "right",
     wide: part !== "total",
     sort: bytes,
-    cell: (row) => (bytes(row) === 0 ? <span class="faint">–</span> : byte_size(bytes(row))),
+    cell: (row) => <span class={bytes(row) === 0 ? "faint" : undefined}>{byte_size(bytes(row))}</span>,
   };
 }
 

@@ -203,12 +203,11 @@ function count_column(id: string, title: string, value: (row: ModelUsageView) =>
     align: "right",
     wide: true,
     sort: value,
-    cell: (row) =>
-      value(row) === 0 ? (
-        <span class="faint">–</span>
-      ) : (
-        <span title={exact_count(value(row))}>{short_count(value(row))}</span>
-      ),
+    cell: (row) => (
+      <span class={value(row) === 0 ? "faint" : undefined} title={exact_count(value(row))}>
+        {short_count(value(row))}
+      </span>
+    ),
   };
 }
 
@@ -308,7 +307,7 @@ export function Usage() {
         {(data) =>
           data.rows.length === 0 ? (
             <Empty
-              icon="overview"
+              icon="cost"
               title="No model calls in this range"
               text="Every model call of a worker is counted here by day, model, project and run."
             />

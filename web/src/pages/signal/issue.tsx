@@ -122,7 +122,7 @@ function Examples({ issue, project }: { issue: Issue; project: Project }) {
       {issue.examples.length === 0 ? (
         <p class="faint">No example traces.</p>
       ) : (
-        <ul class="plain-list">
+        <ul class="row-links">
           {issue.examples.map((example) => (
             <li key={example.trace_id + example.span_id}>
               <a

@@ -75,7 +75,7 @@ const columns: Column<Scan>[] = [
     width: "72px",
     align: "right",
     wide: true,
-    cell: (scan) => scan.investigations || <span class="faint">–</span>,
+    cell: (scan) => scan.investigations || <span class="faint">0</span>,
   },
   {
     id: "tokens",

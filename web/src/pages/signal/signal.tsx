@@ -154,8 +154,8 @@ function Breakdown({ issues }: { issues: Issue[] }) {
     const known = counts.get(issue.detector) ?? { issues: 0, traces: 0 };
     counts.set(issue.detector, { issues: known.issues + 1, traces: known.traces + issue.traces });
   }
-  const rows = [...counts].sort(([, a], [, b]) => b.traces - a.traces);
-  const most = Math.max(1, ...rows.map(([, row]) => row.traces));
+  const rows = [...counts].sort(([, a], [, b]) => b.issues - a.issues || b.traces - a.traces);
+  const most = Math.max(1, ...rows.map(([, row]) => row.issues));
   return (
     <section class="signal-kinds" aria-label="Open issues by kind">
       <h2>By kind</h2>
@@ -170,7 +170,7 @@ function Breakdown({ issues }: { issues: Issue[] }) {
               title={`${plural(row.issues, "issue")}, ${plural(row.traces, "trace")}`}
               onClick={() => set_query({ detector: chosen === detector ? null : detector }, { replace: true })}
             >
-              <span class="facet-bar" style={{ width: `${(100 * row.traces) / most}%` }} />
+              <span class="facet-bar" style={{ width: `${(100 * row.issues) / most}%` }} />
               <span class="facet-value">{detector_word(detector)}</span>
               <span class="facet-count">{row.issues}</span>
             </button>

@@ -44,7 +44,7 @@ const skill_columns: Column<Skill>[] = [
       </a>
     ),
   },
-  { id: "type", title: "Type", width: "100px", sort: (skill) => skill.type, cell: (skill) => skill.type },
+  { id: "type", title: "Type", width: "100px", wide: true, sort: (skill) => skill.type, cell: (skill) => skill.type },
   {
     id: "scope",
     title: "Scope",
@@ -66,7 +66,7 @@ const skill_columns: Column<Skill>[] = [
       </span>
     ),
   },
-  { id: "state", title: "State", width: "170px", cell: (skill) => <SkillState skill={skill} /> },
+  { id: "state", title: "State", width: "150px", cell: (skill) => <SkillState skill={skill} /> },
   {
     id: "used_by",
     title: "Used by",

@@ -243,7 +243,7 @@ export function EvalSummary({ of }: { of: EvalSubject }) {
     <>
       <EvalChips evals={evals} />
       <button type="button" class="quiet" onClick={() => set_open(true)}>
-        <Icon name={evals.length === 0 ? "plus" : "spark"} /> {evals.length === 0 ? `Evaluate this ${word}` : "Evals"}
+        <Icon name={evals.length === 0 ? "plus" : "scale"} /> {evals.length === 0 ? `Evaluate this ${word}` : "Evals"}
       </button>
       {open && (
         <Dialog title={`Evals of the ${word}`} on_close={() => set_open(false)} wide>

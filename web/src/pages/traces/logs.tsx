@@ -163,7 +163,7 @@ export function Logs({ params }: { params: Params }) {
                   <p class="table-end">{load.more ? "Loading more…" : plural(rows.length, "log record")}</p>
                 ) : (
                   <Empty
-                    icon="menu"
+                    icon="log"
                     title="No log records in this range"
                     text={
                       text !== "" || severity !== ""

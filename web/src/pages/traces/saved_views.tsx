@@ -150,7 +150,7 @@ export function SavedViews({ project, page, default_range }: SavedViewsProps) {
         align="right"
         button={
           <>
-            <Icon name="columns" /> {active ? active.name : "Views"} <Icon name="down" />
+            <Icon name="bookmark" /> {active ? active.name : "Views"} <Icon name="down" />
           </>
         }
         items={items}

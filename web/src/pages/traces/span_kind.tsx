@@ -9,7 +9,7 @@ const icons: Record<string, IconName> = {
   retriever: "search",
   embedding: "vector",
   agent: "agent",
-  reranker: "columns",
+  reranker: "rank",
   guardrail: "shield",
   evaluator: "check",
   unknown: "dot",

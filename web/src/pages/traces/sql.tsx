@@ -141,7 +141,7 @@ export function Sql({ params }: { params: Params }) {
         }
       />
       <div class="faceted">
-        <div class="facets wide-only">
+        <div class="facets sql-tables wide-only">
           {id && tables.map((table) => <TableColumns key={table} project={id} table={table} insert={insert} />)}
         </div>
         <div class="sql-right">

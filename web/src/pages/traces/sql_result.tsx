@@ -29,10 +29,10 @@ export function value_page(project: string, column: string, text: string, row: R
 }
 
 const formats = [
-  { format: "csv", title: "Save as CSV" },
-  { format: "json_lines", title: "Save as JSON lines" },
-  { format: "parquet", title: "Save as Parquet" },
-  { format: "arrow", title: "Save as Arrow" },
+  { format: "csv", title: "Download as CSV" },
+  { format: "json_lines", title: "Download as JSON lines" },
+  { format: "parquet", title: "Download as Parquet" },
+  { format: "arrow", title: "Download as Arrow" },
 ];
 const most_rows = 100_000;
 const endings: Record<string, string> = { json_lines: "jsonl" };
@@ -45,11 +45,11 @@ export function SaveResult({ project, sql }: { project: Project; sql: () => stri
   };
   return (
     <Menu
-      label="Save the result"
+      label="Download the result"
       align="right"
       button={
         <>
-          <Icon name="download" /> Save
+          <Icon name="download" /> Download
         </>
       }
       items={formats.map(({ format, title }) => ({
