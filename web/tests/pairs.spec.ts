@@ -85,6 +85,8 @@ test("outputs are compared side by side, and a person states what they prefer", 
   await check_page(page);
   const rows = page.getByRole("table", { name: "Compared examples", exact: true });
   await expect(rows.getByRole("row").filter({ hasText: "e0" })).toContainText("other is better");
+  // The input is beside the id that the sender gave.
+  await expect(rows.getByRole("row").filter({ hasText: "e0" })).toContainText("Where is my order?");
   await expect(rows.getByRole("row").filter({ hasText: "e1" })).toContainText("base is better");
   await rows.getByRole("row").filter({ hasText: "e0" }).click();
   const verdicts = page.getByRole("region", { name: `Verdicts of ${evaluator}` });

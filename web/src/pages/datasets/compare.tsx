@@ -14,7 +14,7 @@ import { Data, Empty, Note } from "../../parts/state";
 import { Table } from "../../parts/table";
 import { query, set_query } from "../../router";
 import { dataset_page, experiment_page } from "../addresses";
-import { columns_of, Detail, shows } from "./compare_examples";
+import { columns_of, Detail, example_name, shows } from "./compare_examples";
 import { Flips, Metrics, Verdict } from "./compare_metrics";
 import { Pairwise } from "./compare_pairs";
 import { dataset_route, one_line } from "./data";
@@ -95,7 +95,7 @@ function Pair({ experiments, base, other }: PairProps) {
                 rows={rows}
                 columns={columns_of(comparison, inputs)}
                 row_id={(row) => row.example}
-                row_title={(row) => inputs.get(row.example) ?? row.external_id ?? row.example}
+                row_title={(row) => example_name(row, inputs)}
                 on_open={(row) => set_query({ open: row.example })}
                 open_id={open?.example ?? null}
                 on_end={load.more ?? undefined}

@@ -59,6 +59,12 @@ export const shows: Record<
   inconsistent: { title: "Changes with the order", fits: (row) => prefers(row, "inconsistent") },
 };
 
+/** The id that the sender gave; those of examples from traces are no names. */
+const sender_id = (row: ComparedExample) => (/^(span|trace):/.test(row.external_id ?? "") ? null : row.external_id);
+
+export const example_name = (row: ComparedExample, inputs: ReadonlyMap<string, string>) =>
+  sender_id(row) ?? (inputs.get(row.example) || row.example.slice(-8));
+
 /** `inputs`: the input of an example by its id, as far as they are loaded. */
 export function columns_of(comparison: Comparison, inputs: ReadonlyMap<string, string>): Column<ComparedExample>[] {
   return [
@@ -67,9 +73,8 @@ export function columns_of(comparison: Comparison, inputs: ReadonlyMap<string, s
       title: "Example",
       cell: (row) => (
         <>
-          <span title={row.external_id ?? row.example}>
-            {inputs.get(row.example) || (row.external_id ?? row.example.slice(-8))}
-          </span>{" "}
+          <span title={row.external_id ?? row.example}>{example_name(row, inputs)}</span>{" "}
+          {sender_id(row) && <span class="soft">{inputs.get(row.example)}</span>}{" "}
           {row.flaky && <span class="tag">flaky</span>}
         </>
       ),

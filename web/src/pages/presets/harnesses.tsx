@@ -25,7 +25,7 @@ const fixed_columns: Column<HarnessView>[] = [
   {
     id: "title",
     title: "Harness",
-    width: "288px",
+    width: "25%",
     sort: (harness) => harness.title,
     cell: (harness) => (
       <>

@@ -79,6 +79,7 @@ function columns(everything: boolean, actions: (key: Key) => MenuItem[]): Column
       id: "state",
       title: "State",
       width: "96px",
+      wide: everything,
       sort: (key) => key.state,
       cell: (key) => <State tone={tones[key.state]} text={key.state} />,
     },
