@@ -164,9 +164,18 @@ function beyond_margin(): string[] {
   return found;
 }
 
+/** Addresses of the other tabs of the page. */
+function tabs_of_page(): string[] {
+  const links = document.querySelectorAll<HTMLAnchorElement>("main a[href*='tab='], main a[href*='by=']");
+  const same_page = [...links].filter((link) => link.pathname === location.pathname && link.search !== location.search);
+  return [...new Set(same_page.map((link) => link.pathname + link.search))];
+}
+
 test("every page of the demo opens, and nothing on it ends beyond the margin, also on a phone", async () => {
   test.setTimeout(600_000);
   const too_wide: string[] = [];
+  const seen = new Set(Object.values(pages));
+  const listed = seen.size;
   const measure = async (name: string) =>
     too_wide.push(...(await page.evaluate(beyond_margin)).map((what) => `${name}: ${what}`));
   for (const [name, path] of Object.entries(pages)) {
@@ -184,6 +193,13 @@ test("every page of the demo opens, and nothing on it ends beyond the margin, al
     await open(path);
     await measure(`${name} on a phone`);
     await picture(name, "phone");
+    for (const tab of await page.evaluate(tabs_of_page)) {
+      if (seen.has(tab)) continue;
+      seen.add(tab);
+      await open(tab);
+      await measure(`${tab} on a phone`);
+    }
   }
+  expect(seen.size).toBeGreaterThan(listed);
   expect(too_wide).toEqual([]);
 });
