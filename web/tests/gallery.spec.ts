@@ -168,9 +168,18 @@ function beyond_margin(): string[] {
 /** Words of docs/words.md that no page may use, numbers that are no numbers, and an amount that is zero in two ways. */
 const unwanted = /\balarms?\b|\bNaN\b|\bundefined\b|\[object Object\]|\$0\.0+\b/gi;
 
+/** Addresses of the other tabs of the page. */
+function tabs_of_page(): string[] {
+  const links = document.querySelectorAll<HTMLAnchorElement>("main a[href*='tab='], main a[href*='by=']");
+  const same_page = [...links].filter((link) => link.pathname === location.pathname && link.search !== location.search);
+  return [...new Set(same_page.map((link) => link.pathname + link.search))];
+}
+
 test("every page of the demo opens, and nothing on it ends beyond the margin, also on a phone", async () => {
   test.setTimeout(600_000);
   const faults: string[] = [];
+  const seen = new Set(Object.values(pages));
+  const listed = seen.size;
   const measure = async (name: string) =>
     faults.push(...(await page.evaluate(beyond_margin)).map((what) => `${name}: ${what}`));
   for (const [name, path] of Object.entries(pages)) {
@@ -191,6 +200,13 @@ test("every page of the demo opens, and nothing on it ends beyond the margin, al
     await open(path);
     await measure(`${name} on a phone`);
     await picture(name, "phone");
+    for (const tab of await page.evaluate(tabs_of_page)) {
+      if (seen.has(tab)) continue;
+      seen.add(tab);
+      await open(tab);
+      await measure(`${tab} on a phone`);
+    }
   }
+  expect(seen.size).toBeGreaterThan(listed);
   expect(faults).toEqual([]);
 });
