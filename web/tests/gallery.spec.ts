@@ -176,7 +176,7 @@ function tabs_of_page(): string[] {
 }
 
 test("every page of the demo opens, and nothing on it ends beyond the margin, also on a phone", async () => {
-  test.setTimeout(600_000);
+  test.setTimeout(1_200_000);
   const faults: string[] = [];
   const seen = new Set(Object.values(pages));
   const listed = seen.size;
