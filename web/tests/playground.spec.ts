@@ -112,7 +112,7 @@ test("the estimate and the remaining budget are shown before a run, the cost aft
   const { id } = await admin.send<{ id: string }>("POST", "/v1/spaces", { name });
   const set_budget = (cost_micro_usd_per_day: number) =>
     admin.send("PUT", `/v1/spaces/${id}/budget`, { cost_micro_usd_per_day, tokens_per_day: null, soft_percent: 80 });
-  await set_budget(500_000);
+  await set_budget(5_000_000);
   const model_name = unique("priced");
   await admin.send("POST", `/v1/skills?space=${id}`, {
     name: model_name,
@@ -133,7 +133,7 @@ test("the estimate and the remaining budget are shown before a run, the cost aft
   });
   await page.goto(`/s/${name}/playground`);
   const budget = page.getByRole("region", { name: "Budget" });
-  await expect(budget).toContainText("Of the daily budget of the space, $0.5000 of $0.5000 remain.");
+  await expect(budget).toContainText("Of the daily budget of the space, $5.00 of $5.00 remain.");
   await column(page, 1).getByLabel("Text of message 1").fill("Read {{text}}");
   await column(page, 1).getByLabel("Model").fill(model_name);
   await expect(budget).toContainText("No estimate: missing template variable text");
@@ -141,25 +141,25 @@ test("the estimate and the remaining budget are shown before a run, the cost aft
   // No call of the model yet: the most that it can write.
   await expect(budget).toContainText(/Estimate: at most \$12\.8\d and 128k tokens in 1 call/);
   await expect(budget).toContainText(
-    /This can exceed the daily budget of the space: at most \$12\.8\d, and \$0\.5000 remain/,
+    /This can exceed the daily budget of the space: at most \$12\.8\d, and \$5\.00 remain/,
   );
   await check_page(page);
   await page.getByRole("button", { name: "Run", exact: true }).first().click();
   await expect(reply(page, 1)).toContainText("Two words.");
-  await expect(budget).toContainText(/The response below used \$0\.01\d+ and \d+ tokens/);
-  await expect(budget).toContainText(/Of the daily budget of the space, \$0\.48\d\d of \$0\.5000 remain/);
+  await expect(budget).toContainText(/The response below used \$0\.\d+ and [\d.]+k? tokens/);
+  await expect(budget).toContainText(/Of the daily budget of the space, \$4\.\d\d of \$5\.00 remain/);
   // The model has been measured.
-  await expect(budget).toContainText(/Estimate: about \$0\.00\d+ and \d+ tokens in 1 call/);
+  await expect(budget).toContainText(/Estimate: about \$0\.\d+ and [\d.]+k? tokens in 1 call/);
   await expect(budget.getByText("exceed")).toHaveCount(0);
 
   await page.getByRole("button", { name: "Run on a dataset…" }).click();
   const dialog = page.getByRole("dialog");
   const of_dataset = dialog.getByRole("region", { name: "Budget" });
-  await expect(of_dataset).toContainText(/Estimate: about \$0\.0\d+ and \d+ tokens in 3 calls/);
-  await dialog.getByLabel("Repetitions").fill("200");
-  await expect(of_dataset).toContainText(/in 600 calls/);
+  await expect(of_dataset).toContainText(/Estimate: about \$0\.\d+ and [\d.]+k? tokens in 3 calls/);
+  await dialog.getByLabel("Repetitions").fill("1000");
+  await expect(of_dataset).toContainText(/in 3,000 calls/);
   await expect(of_dataset).toContainText(
-    /This would exceed the daily budget of the space: about \$\d\.\d+, and \$0\.48\d\d remain/,
+    /This would exceed the daily budget of the space: about \$\d+\.\d+, and \$4\.\d\d remain/,
   );
   await dialog.getByLabel("Repetitions").fill("1");
   await expect(of_dataset.getByText("exceed")).toHaveCount(0);
@@ -169,7 +169,7 @@ test("the estimate and the remaining budget are shown before a run, the cost aft
   await dialog.getByRole("button", { name: "Start experiment" }).click();
   const task = page.getByRole("region", { name: "Task" });
   await expect(task).toContainText("done");
-  await expect(task).toContainText(/\$0\.3\d+ of \$0\.5000 remain of the daily budget/);
+  await expect(task).toContainText(/\$4\.\d\d of \$5\.00 remain of the daily budget/);
 
   await set_budget(1);
   await page.goto(`/s/${name}/playground`);
