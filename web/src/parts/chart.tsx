@@ -150,15 +150,18 @@ function options_of(
     ],
     hooks: {
       setCursor: [(plot) => on_hover(plot.cursor.idx ?? null)],
-      draw: places && [
-        (plot) => {
-          draw_places(plot, props.times, places, {
-            interval: resolved(host, props.lines[0]?.colour ?? "--bar"),
-            split: resolved(host, "--faint"),
-          });
-          on_spots(spots_of(plot, props.times, places));
-        },
-      ],
+      // The library calls every hook that is there, also one that is undefined.
+      ...(places && {
+        draw: [
+          (plot: uPlot) => {
+            draw_places(plot, props.times, places, {
+              interval: resolved(host, props.lines[0]?.colour ?? "--bar"),
+              split: resolved(host, "--faint"),
+            });
+            on_spots(spots_of(plot, props.times, places));
+          },
+        ],
+      }),
       setSelect: [
         (plot) => {
           if (plot.select.width < 8) return;
