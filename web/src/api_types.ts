@@ -820,6 +820,26 @@ export interface CorrectedRateView {
   labels: number;
 }
 
+export interface CorrectedView {
+  /** The stored verdict of the person. */
+  correction: CorrectionView;
+  /** Id of the project in which the trace of the run has the same verdict as a human eval, which calibrations count; null: the run has no trace. */
+  labelled_project: string | null;
+}
+
+export interface CorrectionView {
+  /** Name of the person. */
+  by: string;
+  /** Label that the person gives. */
+  label: string | null;
+  /** Score that the person gives. */
+  score: number | null;
+  /** Why. */
+  explanation: string;
+  /** Time of the last change. */
+  updated_at: string;
+}
+
 export interface Coverage {
   /** Examples times repetitions. */
   expected: number;
@@ -4154,6 +4174,8 @@ export interface RunEval {
   trace_id: string | null;
   /** Project that has it; null: there is no trace. */
   trace_project: string | null;
+  /** Verdicts of people, newest first; one of each person. */
+  corrections: CorrectionView[];
 }
 
 export interface RunEvent {

@@ -3,6 +3,7 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "api/families/evaluate/correction_view.h"
 #include "api/families/phoenix/dataset_views.h"
 
 namespace hone::api {
@@ -141,6 +142,7 @@ struct RunEval {
     std::optional<std::string> error;
     std::optional<std::string> trace_id;
     std::optional<std::string> trace_project;
+    std::vector<CorrectionView> corrections;
     static constexpr Pack fields{
         Field{"name", &RunEval::name, ""},
         Field{"label", &RunEval::label, ""},
@@ -149,6 +151,7 @@ struct RunEval {
         Field{"error", &RunEval::error, "Why there is no result."},
         Field{"trace_id", &RunEval::trace_id, "Trace of the evaluation."},
         Field{"trace_project", &RunEval::trace_project, "Project that has it; null: there is no trace."},
+        Field{"corrections", &RunEval::corrections, "Verdicts of people, newest first; one of each person."},
     };
 };
 
@@ -268,9 +271,13 @@ RunRow run_row(const evaluate::RunRecord& record) {
     row.latency_ms = std::chrono::duration<double, std::milli>(record.run.ended_at - record.run.started_at).count();
     row.trace_id = record.run.trace_id;
     if (row.trace_id && row.trace_id == record.example.source_trace) row.trace_project = record.example.source_project;
-    for (const auto& eval : record.evals)
-        row.evals.push_back(
-            {eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id, project_of_judge(eval)});
+    for (const auto& eval : record.evals) {
+        RunEval one{
+            eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id, project_of_judge(eval), {}};
+        for (const auto& correction : record.corrections)
+            if (correction.name == eval.name) one.corrections.push_back(view_of(correction));
+        row.evals.push_back(std::move(one));
+    }
     return row;
 }
 

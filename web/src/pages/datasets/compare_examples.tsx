@@ -10,7 +10,9 @@ import { Data, Note, State } from "../../parts/state";
 import type { Column } from "../../parts/table";
 import { set_query } from "../../router";
 import { trace_page } from "../addresses";
+import { AddToDatasetButton } from "./add_to_dataset";
 import { ExamplePairs, Winner } from "./compare_pairs";
+import { Corrections, CorrectVerdictButton } from "./correct_verdict";
 import { experiment_route, one_line, score_text } from "./data";
 import { Value } from "./examples";
 import { EvalResult } from "./experiment";
@@ -131,6 +133,7 @@ function Side({
           <>
             {runs.map((run) => (
               <div key={run.id}>
+                {experiment && <AddToDatasetButton quiet sources={{ kind: "run", experiment: experiment.id, run }} />}
                 {run.error === null ? (
                   <Value
                     title={runs.length > 1 ? `Output ${run.repetition}` : "Output"}
@@ -145,7 +148,7 @@ function Side({
                 <p class="soft">
                   {run.evals.map((one) => (
                     <span key={one.name} class="eval-inline">
-                      {one.name} <EvalResult eval={one} />
+                      {one.name} <EvalResult eval={one} /> <CorrectVerdictButton run={run} eval={one} runs={runs} />
                     </span>
                   ))}{" "}
                   {duration(run.latency_ms)}{" "}
@@ -156,6 +159,9 @@ function Side({
                     </>
                   )}
                 </p>
+                {run.evals.map((one) => (
+                  <Corrections key={one.name} corrections={one.corrections} />
+                ))}
               </div>
             ))}{" "}
             {runs.length === 0 && <p class="faint">No run.</p>}
