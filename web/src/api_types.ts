@@ -3191,6 +3191,21 @@ export interface PromptTemplate {
   version: string;
 }
 
+export interface PromptTagMove {
+  /** Id. */
+  id: string;
+  /** Name of the tag. */
+  tag: string;
+  /** Number of the version that had it; null: none had it. */
+  from_version: number | null;
+  /** Number of the version that has it since; null: it was removed. */
+  to_version: number | null;
+  /** Name of the user or key; empty: not recorded then. */
+  moved_by: string;
+  /** Time of the change. */
+  moved_at: string;
+}
+
 export interface PromptTraceRow {
   /** Id of the trace. */
   trace_id: string;

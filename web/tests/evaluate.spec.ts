@@ -237,6 +237,11 @@ test("a prompt shows versions, differences, tags and uses", async ({ page, reque
   await expect(versions.getByRole("link").nth(1)).not.toContainText("production");
   await page.getByRole("button", { name: "Remove the tag production" }).click();
   await expect(versions.getByRole("link").first()).not.toContainText("production");
+  const history = page.getByRole("list", { name: "History of tags" }).getByRole("listitem");
+  await expect(history).toHaveCount(3);
+  await expect(history.nth(0)).toContainText("production removed from version 2 by admin@localhost");
+  await expect(history.nth(1)).toContainText("production moved from version 1 to version 2 by admin@localhost");
+  await expect(history.nth(2)).toContainText("production set to version 1 by admin@localhost");
   await expect(page.getByRole("link", { name: "with the prompt" })).toBeVisible();
   await page.getByRole("link", { name: "greets" }).click();
   await expect(page).toHaveURL(new RegExp(`/projects/${project}/traces/`));

@@ -50,6 +50,20 @@ struct ListTracesOfPrompt {
     };
 };
 
+struct ListTagMoves {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> tag;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr Pack fields{
+        Field{"space", &ListTagMoves::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"tag", &ListTagMoves::tag, "Only moves of this tag."},
+        Field{"limit", &ListTagMoves::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListTagMoves::cursor, "next_cursor of the previous response."},
+    };
+};
+
 // A trace and a version of the prompt that its spans name in `prompt.id` or `llm.prompt_template.version`.
 struct PromptTraceRow {
     std::string trace_id;
@@ -357,6 +371,13 @@ Result<List<PromptVersionRow>> list_prompt_version_rows(const Call& call, const 
     return list;
 }
 
+Result<List<evaluate::PromptTagMove>> list_tag_moves(const Call& call, const ListTagMoves& query) {
+    const auto prompt = TRY(prompt_of_path(call, query.space));
+    auto found = TRY(call.services.evaluate.prompts.tag_moves(call.caller, prompt.id, query.tag.value_or(""),
+                                                              TRY(page_of(query.limit, query.cursor))));
+    return List<evaluate::PromptTagMove>{std::move(found.data), found.next_cursor};
+}
+
 Result<List<ExperimentRow>> list_uses_of_prompt(const Call& call, const InSpace& query) {
     constexpr int64_t most_uses = 100;
     const auto prompt = TRY(prompt_of_path(call, query.space));
@@ -419,6 +440,8 @@ const Route evaluate_rows_table[] = {
                          "Runs with their evals, by example."),
     route<list_prompt_version_rows>("GET", "/v1/prompts/{prompt}/version_rows", need(dataset_read),
                                     "Versions of a prompt with their tags, newest first."),
+    route<list_tag_moves>("GET", "/v1/prompts/{prompt}/tag_history", need(dataset_read),
+                          "Who moved the tags of a prompt, from which version to which, newest first."),
     route<list_uses_of_prompt>("GET", "/v1/prompts/{prompt}/used_by", need(dataset_read),
                                "Experiments whose metadata names a version of the prompt; at most 100."),
     route<list_traces_of_prompt>("GET", "/v1/prompts/{prompt}/traces", need(dataset_read),
