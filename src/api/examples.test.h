@@ -3,6 +3,7 @@
 
 #include "api/families/drop_in/langsmith.examples.test.h"
 #include "api/families/evaluate/calibrations.examples.test.h"
+#include "api/families/evaluate/corrections.examples.test.h"
 #include "api/families/evaluate/dataset_schema.examples.test.h"
 #include "api/families/evaluate/dataset_sources.examples.test.h"
 #include "api/families/evaluate/eval_tasks.examples.test.h"
@@ -113,6 +114,7 @@ inline const std::vector<Example> examples = [] {
              proposals_examples,
              queues_examples,
              calibrations_examples,
+             corrections_examples,
              pair_tasks_examples,
              phoenix_prompts_examples,
              presets_examples,

@@ -460,6 +460,11 @@ private:
         run.experiment_id = m_experiment;
         run.example_id = example();
         const auto id = must(evaluate.experiments.add_run(world.admin, run));
+        evaluate::ExperimentEval eval;
+        eval.run_id = id;
+        eval.name = "correct";
+        eval.score = 0;
+        must(evaluate.experiments.set_eval(world.admin, eval));
         return what == "run_experiment" ? m_experiment.text() : id.text();
     }
     std::string make_prompt(std::string_view what) {

@@ -48,6 +48,7 @@ std::span<const Route> playground_routes();
 std::span<const Route> proposals_routes();
 std::span<const Route> queues_routes();
 std::span<const Route> calibrations_routes();
+std::span<const Route> corrections_routes();
 std::span<const Route> pair_tasks_routes();
 std::span<const Route> phoenix_prompts_routes();
 std::span<const Route> dataset_sources_routes();
@@ -121,6 +122,7 @@ std::span<const Route> routes() {
                  proposals_routes(),
                  queues_routes(),
                  calibrations_routes(),
+                 corrections_routes(),
                  pair_tasks_routes(),
                  phoenix_prompts_routes(),
                  dataset_sources_routes(),

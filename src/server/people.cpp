@@ -67,6 +67,19 @@ PeopleDuties::PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notice
                             "calibration:" + check.id.text()}));
         return {};
     };
+    hooks.model_changed = [&notices](const evaluate::ModelChange& change) -> Result<> {
+        const evaluate::Calibration& check = change.check;
+        const std::string text = "Responses name the model " + change.after + " instead of " + change.before +
+                                 ", while the model that the evaluator requests is unchanged. The canary set of its "
+                                 "calibration is evaluated "
+                                 "again; a notice follows if the verdicts have drifted.";
+        TRY(notices.notify({check.space_id, check.project_id, notice::Kind::evaluator_drifted,
+                            "The provider changed the model of evaluator " + check.name, text,
+                            "/evaluators/" + check.evaluator_id.text() + "?tab=calibration",
+                            "replied_model:" + check.project_id.text() + ":" + check.evaluator_id.text() + ":" +
+                                std::to_string(check.number) + ":" + change.after}));
+        return {};
+    };
     m_evaluate.calibrations.set_hooks(std::move(hooks));
 }
 

@@ -211,8 +211,8 @@ Result<Issue> Issues::split(const Caller& caller, const IssueId& id, const std::
     const Time now = m_clock.now();
     const IssueId made = TRY(m_database.write([&](sql::Transaction& transaction) -> Result<IssueId> {
         const auto rows = TRY(transaction.query(
-            "SELECT detector, title, filter, traces, last_seen FROM issue_fingerprints WHERE issue_id = ? AND "
-            "fingerprint = ?",
+            "SELECT detector, title, filter, traces, last_seen, narrower FROM issue_fingerprints WHERE issue_id = ? "
+            "AND fingerprint = ?",
             id, fingerprint));
         if (rows.empty()) return not_found("fingerprint " + std::string(truncate_utf8(fingerprint, 60)) + " in it");
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM issue_fingerprints WHERE issue_id = ?", id));
@@ -237,7 +237,7 @@ Result<Issue> Issues::split(const Caller& caller, const IssueId& id, const std::
         issue.created_at = issue.updated_at = now;
         issue.score_terms = score_terms(issue, now - issue.first_seen);
         issue.score = score_of(issue.score_terms);
-        TRY(create(transaction, issue));
+        TRY(create(transaction, issue, rows.front().optional_text(5)));
         // What is left keeps going under another of its fingerprints.
         if (from.fingerprint == fingerprint) {
             const auto rest = TRY(transaction.query(

@@ -72,7 +72,43 @@ constexpr Pack issue_columns{
     sql::Column{"updated_at", &Issue::updated_at},
 };
 
+// A condition in SQL beside a filter, as the database stores it. Empty text: the filter states everything.
+struct Narrower {
+    std::string sql;
+    std::map<std::string, std::string> values;
+    static constexpr Pack fields{
+        Field{"sql", &Narrower::sql, "Condition of spans."},
+        Field{"values", &Narrower::values, "Its values by name."},
+    };
+};
+
+std::string narrower_column(const Candidate& candidate) {
+    if (candidate.narrower.empty()) return {};
+    Narrower narrower{candidate.narrower, {}};
+    for (const auto& [name, value] : candidate.narrower_values) narrower.values[name] = value;
+    return json::write(narrower);
+}
+
 } // namespace
+
+Result<std::vector<Candidate>> Issues::conditions(const Issue& issue) const {
+    std::vector<Candidate> all;
+    for (const auto& row :
+         TRY(m_database.query("SELECT detector, filter, narrower FROM issue_fingerprints WHERE issue_id = ? AND "
+                              "narrower IS NOT NULL ORDER BY traces DESC, fingerprint",
+                              issue.id))) {
+        Candidate candidate;
+        candidate.detector = parse_enum<Detector>(row.text(0)).value_or(Detector::reported);
+        candidate.filter = row.text(1);
+        if (!row.text(2).empty()) {
+            const Narrower narrower = TRY(json::read<Narrower>(row.text(2)));
+            candidate.narrower = narrower.sql;
+            candidate.narrower_values.assign(narrower.values.begin(), narrower.values.end());
+        }
+        all.push_back(std::move(candidate));
+    }
+    return all;
+}
 
 std::string Issues::select() {
     return "SELECT " + sql::names(issue_columns) + " FROM issues";
@@ -96,7 +132,8 @@ Result<> Issues::note(sql::Transaction& transaction, const IssueId& id, const st
     return {};
 }
 
-Result<> Issues::create(sql::Transaction& transaction, const Issue& issue) const {
+Result<> Issues::create(sql::Transaction& transaction, const Issue& issue,
+                        const std::optional<std::string>& narrower) const {
     TRY(transaction.execute(
         "INSERT INTO issues (id, space_id, project_id, fingerprint, detector, title, title_by_person, explanation, "
         "severity, severity_by_person, status, reason, score, score_terms, traces, share, growth, confidence, filter, "
@@ -109,9 +146,9 @@ Result<> Issues::create(sql::Transaction& transaction, const Issue& issue) const
         json::write(issue.examples), issue.matches, issue.reported_by, issue.first_seen, issue.last_seen,
         issue.created_at, issue.created_at, issue.updated_at));
     TRY(transaction.execute("INSERT INTO issue_fingerprints (project_id, fingerprint, issue_id, detector, title, "
-                            "filter, traces, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                            "filter, traces, last_seen, narrower) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                             issue.project_id, issue.fingerprint, issue.id, name_of(issue.detector), issue.title,
-                            issue.filter, issue.traces, issue.last_seen));
+                            issue.filter, issue.traces, issue.last_seen, narrower));
     return {};
 }
 
@@ -177,7 +214,7 @@ Result<Issues::Taken> Issues::take(const SpaceId& space, const ProjectId& projec
             issue.created_at = issue.updated_at = now;
             issue.score_terms = score_terms(issue, now - issue.first_seen);
             issue.score = score_of(issue.score_terms);
-            TRY(create(transaction, issue));
+            TRY(create(transaction, issue, narrower_column(candidate)));
             TRY(note(transaction, issue.id, signal_name, "found",
                      fmt::format("{} traces, {} of the window", issue.traces, percent(issue.share))));
             return Taken{issue.id, Outcome::found, true};
@@ -185,10 +222,10 @@ Result<Issues::Taken> Issues::take(const SpaceId& space, const ProjectId& projec
         const IssueId id = rows.front().id<IssueTag>(0);
         const Status status = parse_enum<Status>(rows.front().text(1)).value_or(Status::open);
         const bool is_quiet = status == Status::muted || status == Status::dismissed;
-        TRY(transaction.execute("UPDATE issue_fingerprints SET title = ?, filter = ?, traces = ?, last_seen = ? WHERE "
-                                "project_id = ? AND fingerprint = ?",
+        TRY(transaction.execute("UPDATE issue_fingerprints SET title = ?, filter = ?, traces = ?, last_seen = ?, "
+                                "narrower = ? WHERE project_id = ? AND fingerprint = ?",
                                 plain_line(candidate.title, longest_title), candidate.filter, candidate.traces,
-                                from_ns(candidate.last_seen_ns), project, fingerprint));
+                                from_ns(candidate.last_seen_ns), narrower_column(candidate), project, fingerprint));
         TRY(transaction.execute("UPDATE issues SET matches = matches + 1, quiet_matches = quiet_matches + ?, last_seen "
                                 "= CASE WHEN last_seen > ? THEN last_seen ELSE ? END, updated_at = ? WHERE id = ?",
                                 is_quiet, candidate.last_seen_ns, candidate.last_seen_ns, now, id));
@@ -301,7 +338,7 @@ Result<Issue> Issues::report(const Caller& caller, const SpaceId& space, const P
                                   "WHERE f.project_id = ? AND f.fingerprint = ?",
                                   project, issue.fingerprint));
         if (rows.empty()) {
-            TRY(create(transaction, issue));
+            TRY(create(transaction, issue, ""));
             TRY(note(transaction, issue.id, by, "found", "reported"));
             TRY(m_access.audit.record(transaction, caller, {"issue_report", space, issue.id.text(), {}}));
             return issue.id;

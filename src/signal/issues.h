@@ -130,6 +130,9 @@ public:
                                               IssueFilter filter, const access::PageRequest& page) const;
     Result<Issue> find_for_tool(const access::Caller& caller, const IssueId& id) const;
     Result<std::vector<Fingerprint>> fingerprints(const Issue& issue) const;
+    // What states the spans of each of its fingerprints: detector, filter and what is narrower. A fingerprint whose
+    // condition is not known is left out until the next scan finds it.
+    Result<std::vector<Candidate>> conditions(const Issue& issue) const;
     Result<Issue> update(const access::Caller& caller, const IssueId& id, const IssueChange& change);
     // `other` becomes a part of `id`.
     Result<Issue> merge(const access::Caller& caller, const IssueId& id, const IssueId& other);
@@ -174,7 +177,9 @@ public:
 private:
     Result<> note(sql::Transaction& transaction, const IssueId& id, const std::string& who, std::string_view what,
                   const std::string& detail) const;
-    Result<> create(sql::Transaction& transaction, const Issue& issue) const;
+    // `narrower` is the column of issue_fingerprints; none: not known.
+    Result<> create(sql::Transaction& transaction, const Issue& issue,
+                    const std::optional<std::string>& narrower) const;
     Result<> write_volume(sql::Transaction& transaction, const access::ProjectId& project,
                           const std::string& fingerprint, const Candidate& candidate) const;
     Result<> rescore(sql::Transaction& transaction, const IssueId& id) const;

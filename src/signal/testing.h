@@ -85,6 +85,9 @@ struct Shop {
             spans.push_back(root);
             spans.push_back(tool);
         }
+        send(spans);
+    }
+    void send(const std::vector<TestSpan>& spans) {
         const std::string body = telemetry::testing::request(spans);
         REQUIRE(telemetry->ingest({body, "application/json", "", project.id.text(), "space"}).status == 200);
         REQUIRE(telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, std::chrono::seconds(60)));

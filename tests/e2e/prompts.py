@@ -339,6 +339,15 @@ def test_a_protected_tag_is_moved_only_by_those_who_may(binary, stack):
     assert "prompt_tag_protect" in actions and "prompt_tag" in actions, actions
     hone.run("prompt", "unprotect", "production")
     member.must("POST", f"/v1/prompt_versions/{second}/tags", {"name": "production"}, status=204)
+    # Who moved the tag, from where to where; a viewer reads it too.
+    moves = hone.json("prompt", "tag-history", "greet", "--tag", "production")
+    assert [(move["from_version"], move["to_version"]) for move in moves] == [(1, 2), (None, 1)], moves
+    assert all(move["moved_by"] for move in moves), moves
+    reader = server.client(key_of(server, scopes=["dataset_read"]))
+    assert [move["tag"] for move in reader.must("GET", "/v1/prompts/greet/tag_history").data] == ["production", "production", "staging"]
+    assert "staging" in hone.run("prompt", "tag-history", "greet").stdout
+    assert client.get("/v1/prompts/greet/tag_history?cursor=bm8").status == 400
+    assert client.get("/v1/prompts/unknown/tag_history").status == 404
 
 
 # --- tools of workers --------------------------------------------------------------------------------------------------

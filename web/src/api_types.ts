@@ -835,6 +835,26 @@ export interface CorrectedRateView {
   labels: number;
 }
 
+export interface CorrectedView {
+  /** The stored verdict of the person. */
+  correction: CorrectionView;
+  /** Id of the project in which the trace of the run has the same verdict as a human eval, which calibrations count; null: the run has no trace. */
+  labelled_project: string | null;
+}
+
+export interface CorrectionView {
+  /** Name of the person. */
+  by: string;
+  /** Label that the person gives. */
+  label: string | null;
+  /** Score that the person gives. */
+  score: number | null;
+  /** Why. */
+  explanation: string;
+  /** Time of the last change. */
+  updated_at: string;
+}
+
 export interface Coverage {
   /** Examples times repetitions. */
   expected: number;
@@ -3190,6 +3210,21 @@ export interface PromptTemplate {
   version: string;
 }
 
+export interface PromptTagMove {
+  /** Id. */
+  id: string;
+  /** Name of the tag. */
+  tag: string;
+  /** Number of the version that had it; null: none had it. */
+  from_version: number | null;
+  /** Number of the version that has it since; null: it was removed. */
+  to_version: number | null;
+  /** Name of the user or key; empty: not recorded then. */
+  moved_by: string;
+  /** Time of the change. */
+  moved_at: string;
+}
+
 export interface PromptTraceRow {
   /** Id of the trace. */
   trace_id: string;
@@ -4173,6 +4208,8 @@ export interface RunEval {
   trace_id: string | null;
   /** Project that has it; null: there is no trace. */
   trace_project: string | null;
+  /** Verdicts of people, newest first; one of each person. */
+  corrections: CorrectionView[];
 }
 
 export interface RunEvent {

@@ -239,6 +239,11 @@ test("a prompt shows versions, differences, tags and uses", async ({ page, reque
   await expect(versions.getByRole("link").nth(1)).not.toContainText("production");
   await page.getByRole("button", { name: "Remove the tag production" }).click();
   await expect(versions.getByRole("link").first()).not.toContainText("production");
+  const history = page.getByRole("list", { name: "History of tags" }).getByRole("listitem");
+  await expect(history).toHaveCount(3);
+  await expect(history.nth(0)).toContainText("production removed from version 2 by admin@localhost");
+  await expect(history.nth(1)).toContainText("production moved from version 1 to version 2 by admin@localhost");
+  await expect(history.nth(2)).toContainText("production set to version 1 by admin@localhost");
   await expect(page.getByRole("link", { name: "with the prompt" })).toBeVisible();
   await page.getByRole("link", { name: "greets" }).click();
   await expect(page).toHaveURL(new RegExp(`/projects/${project}/traces/`));
@@ -317,6 +322,67 @@ test("a turn of a chat session is added with the conversation before it", async 
     await expect(row).toContainText(text);
 });
 
+test("a run is added to a dataset, and a person corrects its verdict beside the eval", async ({ page, admin }) => {
+  const dataset = await make_dataset(admin);
+  const experiment = await make_experiment(admin, dataset, "reviewed", (index) => index > 0);
+  await page.goto(`/s/default/experiments/${experiment}`);
+  const runs = page.getByRole("table", { name: "Runs" });
+  await runs.getByRole("row").filter({ hasText: "Where is my order?" }).click();
+  const detail = page.getByRole("complementary");
+  // The run becomes an example of a new dataset, with its own reference output and the output in the metadata.
+  await detail.getByRole("button", { name: "Add to dataset" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: "Add", exact: true })).toBeVisible();
+  await dialog.getByLabel("Dataset", { exact: true }).selectOption("");
+  const name = unique("from runs");
+  await dialog.getByLabel("Name of the new dataset").fill(name);
+  await dialog.getByLabel("Reference output of the example").selectOption("reference");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(page.getByText(`1 example added to ${name}`)).toBeVisible();
+  const { examples } = await admin.send<{ examples: Record<string, Record<string, unknown>>[] }>(
+    "GET",
+    `/v1/datasets/${encodeURIComponent(name)}/examples`,
+  );
+  expect(examples).toHaveLength(1);
+  expect(examples[0]?.input).toEqual({ question: "Where is my order?" });
+  expect(examples[0]?.output).toEqual({ answer: "answer 0" });
+  expect(examples[0]?.metadata).toMatchObject({ experiment, output: { answer: "no idea" } });
+  // The same run again is the same example.
+  await detail.getByRole("button", { name: "Add to dataset" }).click();
+  await dialog.getByLabel("Dataset", { exact: true }).selectOption(name);
+  await dialog.getByLabel("Reference output of the example").selectOption("reference");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(page.getByText(`Already in ${name}`)).toBeVisible();
+
+  // A label that other runs have brings its score.
+  await detail.getByRole("button", { name: "Correct the verdict of correct" }).click();
+  await expect(dialog.getByRole("button", { name: "Save verdict" })).toBeDisabled();
+  await dialog.getByLabel("Label").fill("yes");
+  await expect(dialog.getByLabel("Score")).toHaveValue("1");
+  await dialog.getByLabel("Explanation").fill("it is a polite reply");
+  await dialog.getByRole("button", { name: "Save verdict" }).click();
+  await expect(page.getByText("Verdict stored; calibrations count it as a person's label")).toBeVisible();
+  await expect(detail).toContainText("to 1 · yes");
+  await expect(detail).toContainText("it is a polite reply");
+  await expect(detail).toContainText("compared with the reference");
+  // The numbers of the experiment stay.
+  await expect(page.getByLabel("Results")).toContainText("0.75");
+  // The trace of the run has the label of a person, which calibrations read.
+  const { project_name } = await admin.send<{ project_name: string }>("GET", `/v1/experiments/${experiment}/summary`);
+  const evals = await admin.send<{ kind: string; label: string; score: number }[]>(
+    "GET",
+    `/v1/projects/${encodeURIComponent(project_name)}/evals?target=trace&name=correct`,
+  );
+  expect(evals).toMatchObject([{ kind: "human", label: "yes", score: 1 }]);
+  // A second verdict of the same person replaces the first.
+  await detail.getByRole("button", { name: "Correct the verdict of correct" }).click();
+  await expect(dialog.getByLabel("Label")).toHaveValue("yes");
+  await dialog.getByLabel("Label").fill("no");
+  await dialog.getByRole("button", { name: "Save verdict" }).click();
+  await expect(detail).toContainText("to 0 · no");
+  await expect(detail.locator(".correction")).toHaveCount(1);
+});
+
 test("a viewer reads and changes nothing", async ({ browser, playwright, server, admin }) => {
   const dataset = await make_dataset(admin);
   await make_experiment(admin, dataset, "seen", () => true);
@@ -346,6 +412,11 @@ test("a viewer reads and changes nothing", async ({ browser, playwright, server,
   await page.getByRole("link", { name: "seen" }).click();
   await expect(page.getByRole("table", { name: "Runs", exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: "Mark as baseline" })).toHaveCount(0);
+  await page.getByRole("table", { name: "Runs" }).getByRole("row").filter({ hasText: "Where is my order?" }).click();
+  const detail = page.getByRole("complementary");
+  await expect(detail.getByRole("heading", { name: "Evals" })).toBeVisible();
+  for (const name of ["Add to dataset", "Correct the verdict of correct"])
+    await expect(detail.getByRole("button", { name })).toHaveCount(0);
   await page.close();
 });
 

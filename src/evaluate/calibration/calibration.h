@@ -201,7 +201,7 @@ struct Calibration {
         Field{"config", &Calibration::config, "Name of the human evals."},
         Field{"repetitions", &Calibration::repetitions, "Verdicts per target, without the cache."},
         Field{"is_canary", &Calibration::is_canary, "Its targets are evaluated again every week."},
-        Field{"canary_of", &Calibration::canary_of, "Of a weekly check: the calibration it repeats."},
+        Field{"canary_of", &Calibration::canary_of, "Of a check: the calibration it repeats."},
         Field{"state", &Calibration::state, "queued, running, done or failed."},
         Field{"reason", &Calibration::reason, "Why it failed."},
         Field{"result", &Calibration::result, "The numbers; empty until it is done."},
@@ -211,7 +211,7 @@ struct Calibration {
         Field{"evaluated", &Calibration::evaluated, "Targets that are evaluated until now."},
         Field{"cost_limit_micro_usd", &Calibration::cost_limit_micro_usd, "Limit of its cost."},
         Field{"next_check_at", &Calibration::next_check_at, "Time of the next weekly check."},
-        Field{"started_by", &Calibration::started_by, "Name of the person, or `weekly check`."},
+        Field{"started_by", &Calibration::started_by, "Name of the person, `weekly check`, or `change of the model`."},
         Field{"created_at", &Calibration::created_at, "Time of the start."},
         Field{"ended_at", &Calibration::ended_at, "Time of the end."},
     };

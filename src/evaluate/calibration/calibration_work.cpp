@@ -144,6 +144,12 @@ Result<> Calibrations::finish(Calibration& calibration) {
         const auto first = find(Caller::system(), *calibration.canary_of);
         if (first.ok()) alarm = drift_of(TRY(read_items(first.value().id)), items, first.value().result, result);
     }
+    // A name that the responses of this check were the first to give.
+    if (calibration.canary_of && m_hooks.model_changed) {
+        const auto change = TRY(m_replied.newest_change(calibration.evaluator_id, calibration.number));
+        if (change && change->at >= calibration.created_at)
+            TRY(m_hooks.model_changed({calibration, change->before, change->after}));
+    }
     // The notice first: it has the check as its key, so a repetition after a crash sends no second one.
     if (!alarm.empty() && m_hooks.alarm) TRY(m_hooks.alarm({calibration, alarm}));
     TRY(m_database.execute("UPDATE calibrations SET state = 'done', result = ?, alarm = ?, ended_at = ? WHERE id = ? "
@@ -155,17 +161,25 @@ Result<> Calibrations::finish(Calibration& calibration) {
 Result<int64_t> Calibrations::make_checks() {
     const Time now = m_clock.now();
     int64_t made = 0;
-    // Due, or the newest version of the evaluator is another one than that of its last check.
+    // Due, or the newest version of the evaluator is another one than that of its last check, or a response named
+    // another model after its last check.
     for (const auto& row : TRY(m_database.query(
              "SELECT c.id, c.next_check_at, (SELECT MAX(v.number) FROM evaluator_versions v WHERE v.evaluator_id = "
-             "c.evaluator_id), (SELECT MAX(k.number) FROM calibrations k WHERE k.id = c.id OR k.canary_of = c.id) FROM "
-             "calibrations c WHERE c.is_canary = 1 AND c.canary_of IS NULL AND c.state = 'done' ORDER BY c.id LIMIT "
+             "c.evaluator_id), (SELECT MAX(k.number) FROM calibrations k WHERE k.id = c.id OR k.canary_of = c.id), "
+             "(SELECT MAX(COALESCE(k.ended_at, k.created_at)) FROM calibrations k WHERE k.id = c.id OR k.canary_of = "
+             "c.id), (SELECT COUNT(*) FROM calibrations k WHERE k.canary_of = c.id AND k.state IN ('queued', "
+             "'running')), c.evaluator_id FROM calibrations c WHERE c.is_canary = 1 AND c.canary_of IS NULL AND "
+             "c.state = 'done' ORDER BY c.id LIMIT "
              "500"))) {
         const auto newest = row.optional_integer(2);
         if (!newest) continue; // the evaluator was deleted
         const auto due = row.optional_time(1);
         const bool is_newer = *newest > row.optional_integer(3).value_or(0);
-        if (!is_newer && (!due || *due > now)) continue;
+        std::optional<RepliedModels::Change> change;
+        if (!is_newer && row.integer(5) == 0) // a check that is not done yet uses the newest model
+            change = TRY(m_replied.newest_change(row.id<EvaluatorTag>(6), *newest));
+        if (change && change->at <= row.time(4)) change.reset();
+        if (!is_newer && !change && (!due || *due > now)) continue;
         // The server that moves the time on makes the check.
         const auto claimed =
             TRY(m_database.execute("UPDATE calibrations SET next_check_at = ? WHERE id = ? AND next_check_at = ?",
@@ -178,9 +192,10 @@ Result<int64_t> Calibrations::make_checks() {
         check.number = *newest;
         check.repetitions = 1;
         check.next_check_at.reset();
-        check.started_by = "weekly check";
+        check.started_by = change ? "change of the model" : "weekly check";
         check.result = CalibrationResult{};
         TRY(insert(check, items, Caller::system()));
+        if (change && m_hooks.model_changed) TRY(m_hooks.model_changed({check, change->before, change->after}));
         ++made;
     }
     return made;

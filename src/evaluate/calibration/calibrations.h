@@ -7,6 +7,7 @@
 #include "access/page.h"
 #include "evaluate/calibration/calibration.h"
 #include "evaluate/evaluators/evaluator_versions.h"
+#include "evaluate/evaluators/replied_models.h"
 #include "telemetry/spans.h"
 
 #include <functional>
@@ -31,6 +32,13 @@ struct DriftAlarm {
     std::string why;
 };
 
+// A provider that has another model behind the name that an evaluator requests, for a notice.
+struct ModelChange {
+    Calibration check;
+    std::string before; // as responses named it
+    std::string after;
+};
+
 // What calibrations need of other parts. Implemented by server/.
 struct CalibrationHooks {
     // The document of a target; not_found: it is gone.
@@ -43,6 +51,8 @@ struct CalibrationHooks {
                                               const Calibration& owner)>
         apply{};
     std::function<Result<>(const DriftAlarm& alarm)> alarm{};
+    // Can be called twice for the same change.
+    std::function<Result<>(const ModelChange& change)> model_changed{};
 };
 
 // The pass rate of an evaluator in production, corrected by people's labels.
@@ -81,6 +91,7 @@ public:
           m_clock(clock),
           m_access(access),
           m_versions(database),
+          m_replied(database, clock),
           m_spans(spans) {}
     // Once, before requests come.
     void set_hooks(CalibrationHooks hooks) { m_hooks = std::move(hooks); }
@@ -104,7 +115,8 @@ public:
     Result<> end_leases();
     // Evaluates some targets of one calibration, or makes the weekly checks that are due; how long to wait.
     Result<Duration> step();
-    // The checks that are due, or whose evaluator has a newer version or another model. Returns how many it made.
+    // The checks that are due, or whose evaluator has a newer version, or responses that name another model than before
+    // the last check. Returns how many it made.
     Result<int64_t> make_checks();
 
 private:
@@ -121,6 +133,7 @@ private:
     const Clock& m_clock;
     access::Access& m_access;
     EvaluatorVersions m_versions;
+    RepliedModels m_replied;
     telemetry::Spans* const m_spans;
     CalibrationHooks m_hooks;
 };

@@ -3,6 +3,7 @@
 #include "evaluate/evaluate.h"
 
 #include <cmath>
+#include <set>
 
 namespace hone::evaluate {
 
@@ -103,6 +104,10 @@ struct CanaryDesk {
             alarms.push_back(alarm.why);
             return {};
         };
+        hooks.model_changed = [this](const ModelChange& change) -> Result<> {
+            changes.insert(change.before + " to " + change.after);
+            return {};
+        };
         calibrations.set_hooks(std::move(hooks));
     }
     void add_version(int64_t number) {
@@ -133,6 +138,7 @@ struct CanaryDesk {
     CalibrationId first;
     int changed = 0; // verdicts that differ from the first ones
     int applied = 0;
+    std::set<std::string> changes{};
     std::vector<std::string> alarms;
     static inline int made = 0;
 };
@@ -264,6 +270,65 @@ TEST_CASE("a new version of the evaluator is checked immediately") {
         CHECK(desk.applied == 50);
         desk.work();
         CHECK(desk.applied == 50);
+    });
+}
+
+TEST_CASE("a response that names another model for the same request is followed by a check and a notice") {
+    access::testing::for_each_world([](World& world) {
+        CanaryDesk desk(world);
+        RepliedModels replied(world.database, world.clock);
+        must(replied.note(desk.evaluator, 1, "model-2026-05"));
+        must(replied.note(desk.evaluator, 1, "model-2026-05"));
+        must(replied.note(desk.evaluator, 7, "of a version that is not stored"));
+        desk.work();
+        CHECK(desk.applied == 0); // one name is no change
+        world.clock.advance(std::chrono::hours(1));
+        must(replied.note(desk.evaluator, 1, "model-2026-11"));
+        world.clock.advance(std::chrono::seconds(1));
+        desk.changed = 8;
+        desk.work();
+        CHECK(desk.applied == 50);
+        CHECK(desk.changes == std::set<std::string>{"model-2026-05 to model-2026-11"});
+        REQUIRE(desk.alarms.size() == 1); // the verdicts of the new model differ
+        REQUIRE(desk.all().size() == 2);
+        CHECK(desk.all().front().started_by == "change of the model");
+        // Once for each name, also when responses alternate between both.
+        world.clock.advance(std::chrono::hours(1));
+        must(replied.note(desk.evaluator, 1, "model-2026-05"));
+        must(replied.note(desk.evaluator, 1, "model-2026-11"));
+        desk.work();
+        CHECK(desk.applied == 50);
+    });
+}
+
+TEST_CASE("a model that a weekly check is the first to see is in a notice, without a second check") {
+    access::testing::for_each_world([](World& world) {
+        CanaryDesk desk(world);
+        RepliedModels replied(world.database, world.clock);
+        must(replied.note(desk.evaluator, 1, "before"));
+        world.clock.advance(Calibrations::check_period + std::chrono::seconds(1));
+        must(desk.calibrations.step()); // the first targets of the check
+        world.clock.advance(std::chrono::seconds(1));
+        must(replied.note(desk.evaluator, 1, "after"));
+        world.clock.advance(std::chrono::seconds(1));
+        desk.work();
+        CHECK(desk.changes == std::set<std::string>{"before to after"});
+        CHECK(desk.applied == 50);
+        CHECK(desk.all().size() == 2);
+        CHECK(desk.all().front().started_by == "weekly check");
+        desk.work();
+        CHECK(desk.applied == 50);
+    });
+}
+
+TEST_CASE("a provider that names another model each time does not fill the database") {
+    access::testing::for_each_world([](World& world) {
+        CanaryDesk desk(world);
+        RepliedModels replied(world.database, world.clock);
+        for (int i = 0; i < 100; ++i) must(replied.note(desk.evaluator, 1, "model-" + std::to_string(i)));
+        must(replied.note(desk.evaluator, 1, std::string("a\0b\xff", 4)));
+        CHECK(world.count("replied_models WHERE evaluator_id = '" + desk.evaluator.text() + "'") ==
+              RepliedModels::most_names);
     });
 }
 

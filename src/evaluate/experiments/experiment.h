@@ -95,6 +95,18 @@ struct ExperimentEval {
     std::optional<std::string> evaluator{}; // name of the evaluator that this server applied; none: a client sent it
 };
 
+// What a person decides about a run, beside the eval of the same name.
+struct EvalCorrection {
+    ExperimentRunId run_id;
+    std::string name; // of the eval
+    std::string author;
+    std::string author_name;
+    std::optional<std::string> label;
+    std::optional<double> score;
+    std::string explanation;
+    Time updated_at{};
+};
+
 // An example with repetitions that are missing or failed.
 struct IncompleteRun {
     Example example;
@@ -113,6 +125,7 @@ struct RunRecord {
     ExperimentRun run;
     Example example;
     std::vector<ExperimentEval> evals;
+    std::vector<EvalCorrection> corrections{}; // by name of the eval, newest first
 };
 
 // A run as a comparison needs it.

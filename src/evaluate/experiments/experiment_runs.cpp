@@ -76,7 +76,10 @@ Result<ExperimentRunId> Experiments::add_run(const Caller& caller, ExperimentRun
                                         run.repetition, run.example_id.text()));
         const auto id = stored.front().id<ExperimentRunTag>(0);
         // Evals of the failed run that this one replaces.
-        if (id != made) TRY(transaction.execute("DELETE FROM experiment_evals WHERE run_id = ?", id));
+        if (id != made) {
+            TRY(transaction.execute("DELETE FROM experiment_evals WHERE run_id = ?", id));
+            TRY(transaction.execute("DELETE FROM experiment_corrections WHERE run_id = ?", id));
+        }
         return id;
     });
 }
@@ -183,6 +186,7 @@ Result<std::vector<RunRecord>> Experiments::records(const Caller& caller, const 
         if (const auto run = by_run.find(eval.run_id); run != by_run.end())
             records[run->second].evals.push_back(std::move(eval));
     }
+    TRY(add_corrections(id, examples.front().position, examples.back().position, by_run, records));
     return records;
 }
 

@@ -46,6 +46,13 @@ public:
     // All or none, except those of runs that are gone.
     Result<> set_evals(const access::Caller& caller, std::vector<ExperimentEval> evals);
 
+    // A person's verdict about a run, for its eval of this name; replaces an earlier one of the same person. Needs
+    // eval_write. The eval itself and the numbers of the experiment stay as they are.
+    Result<EvalCorrection> correct(const access::Caller& caller, EvalCorrection correction);
+    // A run that the caller may see with this permission, with its example, evals and corrections.
+    Result<RunRecord> record(const access::Caller& caller, const ExperimentRunId& run,
+                             access::Permission permission = access::Permission::dataset_read) const;
+
     // In the order in which they were stored; `after` is the id of a run or empty.
     Result<std::vector<ExperimentRun>> runs(const access::Caller& caller, const ExperimentId& id,
                                             const std::string& after, int64_t limit) const;
@@ -86,6 +93,8 @@ public:
 private:
     Result<ExperimentEvalId> store_eval(sql::Transaction& transaction, const access::Caller& caller,
                                         const ExperimentEval& eval) const;
+    Result<> add_corrections(const ExperimentId& id, int64_t first, int64_t last,
+                             const std::map<ExperimentRunId, size_t>& by_run, std::vector<RunRecord>& records) const;
     Result<std::vector<Example>> examples_at(const ExperimentId& id, int64_t after, int64_t limit) const;
 
     sql::Database& m_database;

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "evaluate/evaluators/code_runner.h"
 #include "evaluate/evaluators/evaluator_version.h"
+#include "evaluate/evaluators/replied_models.h"
 #include "evaluate/judges/endpoint_gate.h"
 #include "evaluate/judges/judge_cache.h"
 #include "evaluate/prompts/model_session.h"
@@ -140,7 +141,10 @@ enum class VerdictForm { tool, json_schema, json_object, text };
 
 class Judges {
 public:
-    explicit Judges(JudgeParts parts) : m_parts(std::move(parts)), m_cache(m_parts.database, m_parts.clock) {}
+    explicit Judges(JudgeParts parts)
+        : m_parts(std::move(parts)),
+          m_cache(m_parts.database, m_parts.clock),
+          m_replied(m_parts.database, m_parts.clock) {}
 
     JudgeOutcome judge(const JudgeRequest& request);
     // The same with up to four retries of failures that are temporary; for callers that have no queue.
@@ -187,6 +191,7 @@ private:
 
     const JudgeParts m_parts;
     JudgeCache m_cache;
+    RepliedModels m_replied;
     Mutex m_mutex;
     std::map<std::string, Endpoint> m_endpoints GUARDED_BY(m_mutex);       // by skill and model
     std::map<std::string, Session> m_sessions GUARDED_BY(m_mutex);         // by owner, skill and limits

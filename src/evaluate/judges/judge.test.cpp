@@ -2,6 +2,7 @@
 // is none.
 #include "access/testing.h"
 #include "base/file.h"
+#include "evaluate/evaluators/evaluator_versions.h"
 #include "evaluate/judges/builtin.h"
 #include "evaluate/judges/judge_text.h"
 #include "evaluate/judges/testing.h"
@@ -52,6 +53,38 @@ std::string content_of(const json::Object& request, size_t message) {
 }
 
 } // namespace
+
+TEST_CASE("The names that responses give for the model of a stored version are kept") {
+    in_world([](World& world, JudgeBench& bench) {
+        const EvaluatorVersion version = polite(world.space);
+        must(world.database.execute("DELETE FROM evaluators"));
+        bench.judge();
+        CHECK(world.count("replied_models") == 0); // the version is not stored
+        must(world.database.execute(
+            "INSERT INTO evaluators (id, space_id, project_id, kind, name, description, filter, condition, label, "
+            "other_label, sample_percent, enabled, revision, judged_up_to, next_at, judged, matched, problem, "
+            "created_by, created_by_name, created_at, updated_at) VALUES (?, ?, NULL, 'llm', 'polite', '', '', '', '', "
+            "'', 100, 1, 1, 1, 1, 0, 0, '', '', '', 1, 1)",
+            version.evaluator_id, world.space));
+        must(world.database.write(
+            [&](sql::Transaction& transaction) -> Result<> { return EvaluatorVersions::add(transaction, version); }));
+        JudgeBench later(world); // another server
+        later.judge();
+        world.clock.advance(std::chrono::seconds(1));
+        later.models.reply = [](const json::Object& request, int) -> Result<ModelReply> {
+            ModelReply reply = ScriptedModels::verdict(request, R"({"label":"pass","explanation":"kind words"})");
+            reply.model = "scripted-2026-11";
+            return reply;
+        };
+        later.judge();
+        RepliedModels replied(world.database, world.clock);
+        const auto change = must(replied.newest_change(version.evaluator_id, version.number));
+        REQUIRE(change);
+        CHECK(change->before == "scripted");
+        CHECK(change->after == "scripted-2026-11");
+        CHECK(change->at == world.clock.now());
+    });
+}
 
 TEST_CASE("A model reports a verdict through one tool, at temperature 0") {
     in_world([](World&, JudgeBench& bench) {

@@ -302,6 +302,8 @@ bool LlmJudge::cast_vote(int64_t number) {
     ModelReply reply;
     if (!call_model(reported, verdict, reply)) return false;
     m_replied_model = reply.model;
+    const auto noted = m_judges.m_replied.note(m_request.version.evaluator_id, m_request.version.number, reply.model);
+    if (!noted.ok()) log(Level::warning, "the name of a model was not stored", {{"why", noted.error().message}});
     if (uses_cache) {
         const auto stored = m_judges.m_cache.store(key, {std::move(reported), reply.model, reply.trace_id});
         if (!stored.ok()) log(Level::warning, "a verdict was not cached", {{"why", stored.error().message}});

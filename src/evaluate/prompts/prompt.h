@@ -57,6 +57,29 @@ struct PromptMark {
     std::string description;
 };
 
+struct PromptTagMoveTag {
+    static constexpr std::string_view kind = "tagmove";
+};
+
+// A tag that was set, moved to another version or removed.
+struct PromptTagMove {
+    Id<PromptTagMoveTag> id;
+    std::string tag;
+    std::optional<int64_t> from_version;
+    std::optional<int64_t> to_version;
+    std::string moved_by;
+    Time moved_at{};
+    static constexpr Pack fields{
+        Field{"id", &PromptTagMove::id, "Id."},
+        Field{"tag", &PromptTagMove::tag, "Name of the tag."},
+        Field{"from_version", &PromptTagMove::from_version, "Number of the version that had it; null: none had it."},
+        Field{"to_version", &PromptTagMove::to_version,
+              "Number of the version that has it since; null: it was removed."},
+        Field{"moved_by", &PromptTagMove::moved_by, "Name of the user or key; empty: not recorded then."},
+        Field{"moved_at", &PromptTagMove::moved_at, "Time of the change."},
+    };
+};
+
 struct ProtectedPromptTag {
     std::string name;
     std::string created_by;

@@ -343,11 +343,16 @@ Result<> Prompts::set_tag(const Caller& caller, const PromptVersionId& id, const
     TRY(check_prompt_text("description", description));
     return m_database.write([&](sql::Transaction& transaction) -> Result<> {
         TRY(check_protection(transaction, caller, parent.space_id, name));
+        const auto before = TRY(transaction.query("SELECT v.number FROM prompt_tags t JOIN prompt_versions v ON v.id = "
+                                                  "t.version_id WHERE t.prompt_id = ? AND t.name = ?",
+                                                  of.prompt_id, name));
+        const auto from = before.empty() ? std::nullopt : std::optional(before.front().integer(0));
         TRY(transaction.execute(
             "INSERT INTO prompt_tags (id, prompt_id, version_id, name, description, updated_at) VALUES (?, ?, ?, ?, ?, "
             "?) ON CONFLICT (prompt_id, name) DO UPDATE SET version_id = excluded.version_id, description = "
             "excluded.description, updated_at = excluded.updated_at",
             make_id<PromptMarkTag>(m_clock), of.prompt_id, id, name, description, m_clock.now()));
+        if (from != of.number) TRY(record_move(transaction, caller, of.prompt_id, name, from, of.number));
         return m_access.audit.record(
             transaction, caller,
             {"prompt_tag", parent.space_id, of.prompt_id.text(), {{"tag", name}, {"version", of.number}}});
@@ -362,6 +367,7 @@ Result<> Prompts::remove_tag(const Caller& caller, const PromptVersionId& id, co
         TRY(check_protection(transaction, caller, parent.space_id, name));
         if (TRY(transaction.execute("DELETE FROM prompt_tags WHERE version_id = ? AND name = ?", id, name)) == 0)
             return not_found("tag " + std::string(truncate_utf8(name, 100)));
+        TRY(record_move(transaction, caller, of.prompt_id, name, of.number, {}));
         return m_access.audit.record(transaction, caller,
                                      {"prompt_untag", parent.space_id, of.prompt_id.text(), {{"tag", name}}});
     });

@@ -44,6 +44,10 @@ public:
                      const std::string& description);
     Result<> remove_tag(const access::Caller& caller, const PromptVersionId& id, const std::string& name);
 
+    // Who moved tags of the prompt, from which version to which; newest first. `tag` empty: of all tags.
+    Result<access::Page<PromptTagMove>> tag_moves(const access::Caller& caller, const PromptId& id,
+                                                  const std::string& tag, const access::PageRequest& page) const;
+
     // Tags that only holders of space_update set, move and remove, in all prompts of a space. By name.
     Result<std::vector<ProtectedPromptTag>> protected_tags(const access::Caller& caller,
                                                            const access::SpaceId& space) const;
@@ -55,6 +59,8 @@ public:
     static Result<json::Value> checked_content(json::Value content);
 
 private:
+    Result<> record_move(sql::Transaction& transaction, const access::Caller& caller, const PromptId& id,
+                         const std::string& tag, std::optional<int64_t> from, std::optional<int64_t> to) const;
     Result<Prompt> prompt(const access::Caller& caller, const PromptId& id, access::Permission permission) const;
 
     sql::Database& m_database;

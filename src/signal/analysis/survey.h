@@ -46,8 +46,8 @@ public:
     static Result<Survey> open(telemetry::ClickHouse& engine, const Window& window, net::Cancel* cancel = nullptr);
 
     // Queries nothing: for those who read only some traces.
-    static Survey without_totals(telemetry::ClickHouse& engine, const Window& window) {
-        return Survey(engine, window, nullptr);
+    static Survey without_totals(telemetry::ClickHouse& engine, const Window& window, net::Cancel* cancel = nullptr) {
+        return Survey(engine, window, cancel);
     }
 
     const Window& window() const { return m_window; }

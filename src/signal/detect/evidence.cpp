@@ -173,6 +173,16 @@ Result<Since> count_since(Survey& survey, const Candidate& candidate, int64_t si
     return since;
 }
 
+Result<std::vector<std::string>> newest_traces(Survey& survey, const Candidate& candidate, size_t limit) {
+    std::vector<std::string> traces;
+    const std::string sql = fmt::format(
+        "SELECT trace FROM (SELECT toString(trace_id) AS trace, max(start_ns) AS last FROM hone.spans WHERE "
+        "{} AND {{condition}} GROUP BY trace ORDER BY last DESC, trace LIMIT {})",
+        in_both, limit);
+    TRY(query_candidate(survey, candidate, sql, {}, [&](const ResultRow& row) { traces.push_back(row.text(0)); }));
+    return traces;
+}
+
 std::vector<Candidate> without_consequences(std::vector<Candidate> candidates) {
     std::vector<Candidate> kept;
     std::vector<bool> is_effect(candidates.size());

@@ -16,6 +16,10 @@ struct Since {
 };
 Result<Since> count_since(Survey& survey, const Candidate& candidate, int64_t since_ns);
 
+// Ids of the traces that it touches in window and baseline, newest first. Needs only what states its spans: the filter
+// and what is narrower.
+Result<std::vector<std::string>> newest_traces(Survey& survey, const Candidate& candidate, size_t limit);
+
 // Drops what another finding explains: the slow parent of a slow child, sessions that fail because a tool does, costs
 // that grow with tokens, a change that came with a version. Sorted by traces, most first.
 std::vector<Candidate> without_consequences(std::vector<Candidate> candidates);

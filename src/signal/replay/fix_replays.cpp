@@ -236,7 +236,7 @@ Result<> FixReplays::prepare(BranchReplay& replay) {
         std::string named = fmt::format("{}@{}", control.evaluator_id.text(), control.number);
         if (named != evaluators.front()) evaluators.push_back(std::move(named));
     }
-    ChosenTraces chosen = TRY(choose_traces(*m_parts.spans, replay.settings, *issue));
+    ChosenTraces chosen = TRY(choose_traces(*m_parts.spans, m_parts.issues, replay.settings, *issue));
     replay.result = {};
     replay.result.not_replayed = std::move(chosen.not_replayed);
     if (chosen.examples.empty() || chosen.examples.front().set != ReplaySet::evidence)

@@ -1,8 +1,8 @@
 #include "signal/replay/fix_traces.h"
 
-#include "base/text.h"
 #include "evaluate/content/canonical.h"
 #include "evaluate/runner/replay_task.h"
+#include "signal/issue_traces.h"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ using review::ReplaySet;
 namespace {
 
 constexpr size_t most_replay_candidates = 60; // of each set: reading one takes several queries
-constexpr size_t most_matches = 1000;         // spans of the issue that are read
+constexpr size_t most_of_issue = 10'000;      // traces of the issue that the control set leaves out
 constexpr size_t largest_candidate = 1 << 20;
 
 // Chooses for one set until it is full or the candidates end.
@@ -65,29 +65,12 @@ private:
     std::set<std::string> m_inputs;
 };
 
-// The newest traces of the issue: its examples, then those whose spans match its filter.
-Result<std::vector<std::string>> matching_traces(telemetry::Spans& spans, const Issue& issue) {
-    std::vector<std::string> traces;
-    std::set<std::string> seen;
-    for (const Example& example : issue.examples)
-        if (seen.insert(example.trace_id).second) traces.push_back(example.trace_id);
-    if (trim(issue.filter).empty()) return traces;
-    telemetry::ListSpans request;
-    request.scope.project = issue.project_id.text();
-    request.scope.filter = issue.filter;
-    request.limit = most_matches;
-    telemetry::SpanStore& store = *TRY(spans.store());
-    for (const auto& span : TRY(store.list_spans(request)).spans)
-        if (seen.insert(span.trace_id).second) traces.push_back(span.trace_id);
-    return traces;
-}
-
 } // namespace
 
-Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const review::ReplaySettings& settings,
-                                   const Issue& issue) {
+Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const Issues& issues,
+                                   const review::ReplaySettings& settings, const Issue& issue) {
     TRY(spans.wait_until_loaded());
-    const auto traces = TRY(matching_traces(spans, issue));
+    const auto traces = TRY(traces_of_issue(spans, issues, issue, most_of_issue));
     if (traces.empty()) return not_found("a trace of the issue");
     TraceChooser chooser(spans, settings, issue);
     telemetry::ListSpans request;

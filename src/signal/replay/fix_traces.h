@@ -4,7 +4,7 @@
 
 #include "evaluate/datasets/dataset.h"
 #include "review/branch/replay.h"
-#include "signal/issue.h"
+#include "signal/issues.h"
 #include "telemetry/spans.h"
 
 #include <set>
@@ -21,6 +21,7 @@ struct ChosenTraces {
     std::vector<review::NotReplayed> not_replayed{};
 };
 
-Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const review::ReplaySettings& settings, const Issue& issue);
+Result<ChosenTraces> choose_traces(telemetry::Spans& spans, const Issues& issues,
+                                   const review::ReplaySettings& settings, const Issue& issue);
 
 } // namespace hone::signal

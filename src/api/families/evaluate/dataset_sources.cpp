@@ -5,6 +5,7 @@
 #include "api/families/phoenix/dataset_views.h"
 #include "evaluate/content/canonical.h"
 #include "evaluate/datasets/chat_turns.h"
+#include "signal/issue_traces.h"
 #include "signal/signal.h"
 #include "telemetry/spans.h"
 
@@ -136,28 +137,6 @@ Result<One<UploadedView>> import_chat_session_to_dataset(const Call& call, const
         uploaded_view(TRY(call.services.evaluate.datasets.upload(call.caller, project.space_id, std::move(upload))))};
 }
 
-namespace {
-
-// The newest traces of the issue: its examples, then those whose spans match its filter.
-Result<std::vector<std::string>> traces_of_issue(const Call& call, const signal::Issue& issue, size_t limit) {
-    std::vector<std::string> traces;
-    std::set<std::string> seen;
-    for (const auto& example : issue.examples)
-        if (traces.size() < limit && seen.insert(example.trace_id).second) traces.push_back(example.trace_id);
-    if (trim(issue.filter).empty()) return traces;
-    telemetry::ListSpans request;
-    request.scope.project = issue.project_id.text();
-    request.scope.filter = issue.filter;
-    request.scope.cancel = call.head.gone;
-    request.limit = 1000;
-    telemetry::SpanStore& store = *TRY(call.services.spans.store());
-    for (const auto& span : TRY(store.list_spans(request)).spans)
-        if (traces.size() < limit && seen.insert(span.trace_id).second) traces.push_back(span.trace_id);
-    return traces;
-}
-
-} // namespace
-
 Result<One<UploadedView>> import_issue_to_dataset(const Call& call, const ImportFromIssue& body) {
     constexpr int64_t most_evidence = 50;
     const auto issue =
@@ -171,7 +150,8 @@ Result<One<UploadedView>> import_issue_to_dataset(const Call& call, const Import
     telemetry::ListSpans request;
     request.scope.project = project.id.text();
     request.scope.cancel = call.head.gone;
-    request.conditions.trace_ids = TRY(traces_of_issue(call, issue, static_cast<size_t>(*body.limit)));
+    request.conditions.trace_ids = TRY(signal::traces_of_issue(call.services.spans, call.services.signal.issues, issue,
+                                                               static_cast<size_t>(*body.limit), call.head.gone.get()));
     request.conditions.parent_id = ""; // the whole of a trace is its root's input and output
     request.limit = most_evidence;
     if (request.conditions.trace_ids.empty()) return not_found("a trace of this issue");

@@ -3,6 +3,7 @@
 #include "api/core/in_path.h"
 #include "api/core/route.h"
 #include "api/core/shapes.h"
+#include "api/families/evaluate/correction_view.h"
 #include "api/families/phoenix/dataset_views.h"
 
 namespace hone::api {
@@ -46,6 +47,20 @@ struct ListTracesOfPrompt {
         Field{"space", &ListTracesOfPrompt::space, "Id or name of the space; the caller's first one if not given."},
         Field{"days", &ListTracesOfPrompt::days, "Spans that began in the last days, 1 to 90; 7 if not given."},
         Field{"limit", &ListTracesOfPrompt::limit, "Rows in the response, 1 to 1000; 50 if not given."},
+    };
+};
+
+struct ListTagMoves {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<std::string> tag;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr Pack fields{
+        Field{"space", &ListTagMoves::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"tag", &ListTagMoves::tag, "Only moves of this tag."},
+        Field{"limit", &ListTagMoves::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListTagMoves::cursor, "next_cursor of the previous response."},
     };
 };
 
@@ -141,6 +156,7 @@ struct RunEval {
     std::optional<std::string> error;
     std::optional<std::string> trace_id;
     std::optional<std::string> trace_project;
+    std::vector<CorrectionView> corrections;
     static constexpr Pack fields{
         Field{"name", &RunEval::name, ""},
         Field{"label", &RunEval::label, ""},
@@ -149,6 +165,7 @@ struct RunEval {
         Field{"error", &RunEval::error, "Why there is no result."},
         Field{"trace_id", &RunEval::trace_id, "Trace of the evaluation."},
         Field{"trace_project", &RunEval::trace_project, "Project that has it; null: there is no trace."},
+        Field{"corrections", &RunEval::corrections, "Verdicts of people, newest first; one of each person."},
     };
 };
 
@@ -268,9 +285,13 @@ RunRow run_row(const evaluate::RunRecord& record) {
     row.latency_ms = std::chrono::duration<double, std::milli>(record.run.ended_at - record.run.started_at).count();
     row.trace_id = record.run.trace_id;
     if (row.trace_id && row.trace_id == record.example.source_trace) row.trace_project = record.example.source_project;
-    for (const auto& eval : record.evals)
-        row.evals.push_back(
-            {eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id, project_of_judge(eval)});
+    for (const auto& eval : record.evals) {
+        RunEval one{
+            eval.name, eval.label, eval.score, eval.explanation, eval.error, eval.trace_id, project_of_judge(eval), {}};
+        for (const auto& correction : record.corrections)
+            if (correction.name == eval.name) one.corrections.push_back(view_of(correction));
+        row.evals.push_back(std::move(one));
+    }
     return row;
 }
 
@@ -350,6 +371,13 @@ Result<List<PromptVersionRow>> list_prompt_version_rows(const Call& call, const 
     return list;
 }
 
+Result<List<evaluate::PromptTagMove>> list_tag_moves(const Call& call, const ListTagMoves& query) {
+    const auto prompt = TRY(prompt_of_path(call, query.space));
+    auto found = TRY(call.services.evaluate.prompts.tag_moves(call.caller, prompt.id, query.tag.value_or(""),
+                                                              TRY(page_of(query.limit, query.cursor))));
+    return List<evaluate::PromptTagMove>{std::move(found.data), found.next_cursor};
+}
+
 Result<List<ExperimentRow>> list_uses_of_prompt(const Call& call, const InSpace& query) {
     constexpr int64_t most_uses = 100;
     const auto prompt = TRY(prompt_of_path(call, query.space));
@@ -412,6 +440,8 @@ const Route evaluate_rows_table[] = {
                          "Runs with their evals, by example."),
     route<list_prompt_version_rows>("GET", "/v1/prompts/{prompt}/version_rows", need(dataset_read),
                                     "Versions of a prompt with their tags, newest first."),
+    route<list_tag_moves>("GET", "/v1/prompts/{prompt}/tag_history", need(dataset_read),
+                          "Who moved the tags of a prompt, from which version to which, newest first."),
     route<list_uses_of_prompt>("GET", "/v1/prompts/{prompt}/used_by", need(dataset_read),
                                "Experiments whose metadata names a version of the prompt; at most 100."),
     route<list_traces_of_prompt>("GET", "/v1/prompts/{prompt}/traces", need(dataset_read),

@@ -34,6 +34,16 @@ Columns version_columns() {
     };
 }
 
+Columns move_columns() {
+    return {
+        {.title = "time", .field = "moved_at", .kind = Kind::time},
+        {.title = "tag", .field = "tag"},
+        {.title = "from version", .field = "from_version", .kind = Kind::number},
+        {.title = "to version", .field = "to_version", .kind = Kind::number},
+        {.title = "by", .field = "moved_by"},
+    };
+}
+
 Columns protected_columns() {
     return {
         {.title = "tag", .field = "name"},
@@ -74,6 +84,13 @@ Result<> list_prompt_traces(Context& context) {
     return show_list(context, prompt_path(context, "traces"), query, prompt_trace_columns(),
                      "No trace of this time names a version of the prompt in prompt.id or "
                      "llm.prompt_template.version.");
+}
+
+Result<> list_tag_moves(Context& context) {
+    Query query = space_query(context);
+    if (const auto tag = context.parsed.value("--tag")) query.push_back({"tag", *tag});
+    return show_list(context, prompt_path(context, "tag_history"), query, move_columns(),
+                     "No tag of the prompt was set yet.");
 }
 
 // The version of the prompt with this number.
@@ -220,6 +237,12 @@ std::vector<Command> prompt_commands() {
          .summary = "Remove a tag of a prompt.",
          .arguments = {prompt_argument, tag},
          .run = untag_version},
+        {.path = "prompt tag-history",
+         .summary = "List who moved the tags of a prompt, from which version to which, newest first.",
+         .arguments = {prompt_argument},
+         .options = {{.name = "--tag", .value = "TAG", .doc = "Only moves of this tag."}},
+         .lists = true,
+         .run = list_tag_moves},
         {.path = "prompt protected",
          .summary = "List the tags that only members with space_update can move.",
          .run = list_protected},

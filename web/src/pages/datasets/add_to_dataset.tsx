@@ -1,9 +1,9 @@
-// Adds spans, whole traces or turns of a chat session to a dataset: from the page of a trace, from the list for several,
-// and from the conversation of a chat session.
+// Adds spans, whole traces, turns of a chat session or the run of an experiment to a dataset: from the page of a trace,
+// from the list for several, from the conversation of a chat session, and from the detail of a run.
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { UploadedView } from "../../api_types";
+import type { RunRow, UploadedView } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import { reload, use_load } from "../../load";
 import { can, space } from "../../login";
@@ -19,16 +19,24 @@ import { datasets_changed, list_datasets, plain_id } from "./data";
 /** Which spans become examples. */
 export type Sources =
   | { kind: "spans" | "traces" | "turns"; ids: string[] }
-  | { kind: "issue"; id: string; is_resolved: boolean };
+  | { kind: "issue"; id: string; is_resolved: boolean }
+  | { kind: "run"; experiment: string; run: RunRow };
 
 const word_of = { spans: "span", traces: "trace", turns: "turn" };
 
-const title_of = (sources: Sources) =>
-  sources.kind === "issue"
-    ? "Add the evidence to a dataset"
-    : `Add ${plural(sources.ids.length, word_of[sources.kind])} to a dataset`;
+function title_of(sources: Sources): string {
+  if (sources.kind === "issue") return "Add the evidence to a dataset";
+  if (sources.kind === "run") return "Add the run to a dataset";
+  return `Add ${plural(sources.ids.length, word_of[sources.kind])} to a dataset`;
+}
 
 function text_of(sources: Sources): string {
+  if (sources.kind === "run")
+    return "The input of the run becomes the input. The metadata names the experiment and the run. Credentials in texts are removed.";
+  return `${text_of_traces(sources)} Credentials in texts are removed. The traces are kept beyond retention.`;
+}
+
+function text_of_traces(sources: Exclude<Sources, { kind: "run" }>): string {
   if (sources.kind === "turns")
     return "The conversation before the turn and its own input become the input, its output the reference output.";
   if (sources.kind !== "issue")
@@ -42,7 +50,8 @@ function text_of(sources: Sources): string {
 const most_ids = 200;
 
 interface AddProps {
-  project: { id: string };
+  /** Of the spans; not needed for the run of an experiment. */
+  project?: { id: string };
   sources: Sources;
   on_close: () => void;
   on_done?: () => void;
@@ -56,17 +65,47 @@ function upload_text(done: UploadedView, name: string): string {
   return `${plural(done.num_created_examples, "example")} added to ${name}`;
 }
 
+/** What becomes the reference output of a run's example. */
+type Reference = "output" | "reference";
+
+const as_object = (value: unknown) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value : { output: value };
+
+function example_of_run(sources: { experiment: string; run: RunRow }, reference: Reference) {
+  const { run } = sources;
+  const origin = { experiment: sources.experiment, experiment_run: run.id };
+  return {
+    inputs: [run.input],
+    outputs: [as_object(reference === "output" ? run.output : run.reference)],
+    metadata: [reference === "output" ? origin : { ...origin, output: run.output }],
+    // The same run is one example, also when it is added again.
+    example_ids: [`run:${run.id}`],
+  };
+}
+
+interface Target {
+  name: string;
+  split: string;
+  reference: Reference;
+}
+
 async function send(
-  project: { id: string },
+  project: { id: string } | undefined,
   sources: Sources,
-  name: string,
-  split: string,
+  { name, split, reference }: Target,
 ): Promise<UploadedView | null> {
   const query = { space: space.value?.id };
+  if (sources.kind === "run") {
+    const body = { action: "append", name, ...example_of_run(sources, reference) };
+    return api.post<UploadedView>("/v1/datasets/upload", split === "" ? body : { ...body, splits: [split] }, {
+      ...query,
+      sync: true,
+    });
+  }
   if (sources.kind === "issue") return api.post<UploadedView>(`/v1/issues/${segment(sources.id)}/dataset`, { name });
   const splits = split === "" ? {} : { splits: [split] };
   if (sources.kind === "turns") {
-    const body = { project: project.id, name, trace_ids: sources.ids, ...splits };
+    const body = { project: project?.id, name, trace_ids: sources.ids, ...splits };
     return api.post<UploadedView>("/v1/datasets/from_chat_session", body, query);
   }
   let created = 0;
@@ -78,7 +117,7 @@ async function send(
         ? { span_ids: ids }
         : { filter: `root = true and trace_id in (${ids.map((id) => `"${id}"`).join(", ")})` };
     const body = {
-      project: project.id,
+      project: project?.id,
       name,
       limit: 10_000,
       ...which,
@@ -95,11 +134,13 @@ export function AddToDataset({ project, sources, on_close, on_done }: AddProps) 
   const [chosen, set_chosen] = useState<string | null>(null);
   const [name, set_name] = useState("");
   const [split, set_split] = useState("");
+  const has_output = sources.kind === "run" && sources.run.error === null;
+  const [reference, set_reference] = useState<Reference>(has_output ? "output" : "reference");
   const known = load.data ?? [];
   const selected = chosen ?? known[0]?.name ?? "";
   const target = selected === "" ? name.trim() : selected;
   async function submit(): Promise<void> {
-    const done = await send(project, sources, target, split.trim());
+    const done = await send(project, sources, { name: target, split: split.trim(), reference });
     if (!done) return;
     const dataset = plain_id(done.dataset_id);
     await datasets_changed();
@@ -127,9 +168,18 @@ export function AddToDataset({ project, sources, on_close, on_done }: AddProps) 
               <Field label="Name of the new dataset" placeholder="failures" value={name} on_input={set_name} first />
             )}
             {sources.kind !== "issue" && <Field label="Split" placeholder="none" value={split} on_input={set_split} />}
-            <p class="soft">
-              {text_of(sources)} Credentials in texts are removed. The traces are kept beyond retention.
-            </p>
+            {has_output && (
+              <Choice
+                label="Reference output of the example"
+                value={reference}
+                on_change={(value) => set_reference(value as Reference)}
+                options={[
+                  { value: "output", title: "Output of the run" },
+                  { value: "reference", title: "Reference output of the run's example" },
+                ]}
+              />
+            )}
+            <p class="soft">{text_of(sources)}</p>
           </Form>
         )}
       </Data>

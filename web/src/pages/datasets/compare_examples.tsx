@@ -10,7 +10,9 @@ import { Data, Note, State } from "../../parts/state";
 import type { Column } from "../../parts/table";
 import { set_query } from "../../router";
 import { trace_page } from "../addresses";
+import { AddToDatasetButton } from "./add_to_dataset";
 import { ExamplePairs, Winner } from "./compare_pairs";
+import { Corrections, CorrectVerdictButton } from "./correct_verdict";
 import { experiment_route, one_line, score_text } from "./data";
 import { Value } from "./examples";
 import { EvalResult } from "./experiment";
@@ -140,6 +142,7 @@ function Side({
           <>
             {runs.map((run) => (
               <div key={run.id}>
+                {experiment && <AddToDatasetButton quiet sources={{ kind: "run", experiment: experiment.id, run }} />}
                 {run.error === null ? (
                   <Value
                     title={runs.length > 1 ? `Output ${run.repetition}` : "Output"}
@@ -154,7 +157,7 @@ function Side({
                 <p class="soft">
                   {run.evals.map((one) => (
                     <span key={one.name} class="eval-inline">
-                      {one.name} <EvalResult eval={one} />
+                      {one.name} <EvalResult eval={one} /> <CorrectVerdictButton run={run} eval={one} runs={runs} />
                     </span>
                   ))}{" "}
                   {duration(run.latency_ms)}{" "}
@@ -165,6 +168,9 @@ function Side({
                     </>
                   )}
                 </p>
+                {run.evals.map((one) => (
+                  <Corrections key={one.name} corrections={one.corrections} />
+                ))}
               </div>
             ))}{" "}
             {runs.length === 0 && <p class="faint">No run.</p>}

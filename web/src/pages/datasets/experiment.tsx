@@ -20,6 +20,8 @@ import { Time } from "../../parts/time";
 import { toast_done } from "../../parts/toast";
 import { navigate, query, set_query } from "../../router";
 import { compare_page, dataset_page, trace_page } from "../addresses";
+import { AddToDatasetButton } from "./add_to_dataset";
+import { Corrections, CorrectVerdictButton } from "./correct_verdict";
 import { dataset_route, datasets_changed, experiment_route, is_complete, one_line, score_text } from "./data";
 import { Value } from "./examples";
 import { TaskBar } from "./experiment_task";
@@ -33,7 +35,13 @@ export function EvalResult({ eval: result }: { eval: RunEval | undefined }) {
   if (!result) return <span class="faint">–</span>;
   if (result.error !== null) return <State tone="failed" text="failed" />;
   const texts = [result.score === null ? "" : score_text(result.score), result.label ?? ""].filter((text) => text);
-  return <span title={result.explanation ?? undefined}> {texts.join(" · ") || "–"}</span>;
+  return (
+    <span title={result.explanation ?? undefined}>
+      {" "}
+      {texts.join(" · ") || "–"}
+      {result.corrections.length > 0 && <span title="A person corrected it"> *</span>}
+    </span>
+  );
 }
 
 const eval_of = (run: RunRow, name: string) => run.evals.find((one) => one.name === name);
@@ -153,6 +161,7 @@ function Detail({ experiment, run, rows }: DetailProps) {
       on_previous={open(at - 1)}
       on_next={open(at + 1)}
     >
+      <AddToDatasetButton sources={{ kind: "run", experiment: experiment.id, run }} />
       {run.error !== null && (
         <Note kind="failed" icon="warning">
           {run.error}
@@ -167,9 +176,11 @@ function Detail({ experiment, run, rows }: DetailProps) {
         <div class="eval-detail" key={one.name}>
           <p>
             <b>{one.name}</b> <EvalResult eval={one} />{" "}
-            {one.trace_id && one.trace_project && <a href={trace_page(one.trace_project, one.trace_id)}>trace</a>}
+            {one.trace_id && one.trace_project && <a href={trace_page(one.trace_project, one.trace_id)}>trace</a>}{" "}
+            <CorrectVerdictButton run={run} eval={one} runs={rows} />
           </p>
           {(one.error ?? one.explanation) && <p class="soft">{one.error ?? one.explanation}</p>}
+          <Corrections corrections={one.corrections} />
         </div>
       ))}
       <h3>About</h3>

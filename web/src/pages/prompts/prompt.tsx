@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api, segment } from "../../api";
-import type { ExperimentRow, PromptTraceRow, PromptVersionRow, PromptView } from "../../api_types";
+import type { ExperimentRow, PromptTagMove, PromptTraceRow, PromptVersionRow, PromptView } from "../../api_types";
 import { plural } from "../../lib/format/number";
 import type { Params } from "../../lib/route";
 import { reload, use_load, use_pages } from "../../load";
@@ -170,6 +170,49 @@ function UsedBy({ prompt }: { prompt: PromptView }) {
   );
 }
 
+const version_name = (number: number | null) => (number === null ? "none" : `version ${number}`);
+
+function TagHistory({ prompt }: { prompt: PromptView }) {
+  const key = `prompt_tag_history/${prompt.id}`;
+  const load = use_pages<PromptTagMove>(key, (cursor, signal) =>
+    api.page<PromptTagMove>(prompt_route(prompt.id, "tag_history"), { cursor, limit: 20 }, signal),
+  );
+  return (
+    <Section title="History of tags">
+      <Data load={load} retry={() => void reload(key)}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="soft">No tag was set yet. A tag such as production marks the version that applications use.</p>
+          ) : (
+            <>
+              <ul class="plain-list" aria-label="History of tags">
+                {rows.map((row) => (
+                  <li key={row.id}>
+                    <span class="tag">{row.tag}</span>{" "}
+                    {row.to_version === null
+                      ? `removed from ${version_name(row.from_version)}`
+                      : row.from_version === null
+                        ? `set to ${version_name(row.to_version)}`
+                        : `moved from ${version_name(row.from_version)} to ${version_name(row.to_version)}`}
+                    <span class="soft">
+                      {row.moved_by && ` by ${row.moved_by}`} · <Time time={row.moved_at} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+              {load.more && (
+                <button type="button" onClick={load.more}>
+                  Older changes
+                </button>
+              )}
+            </>
+          )
+        }
+      </Data>
+    </Section>
+  );
+}
+
 function UsedByTraces({ prompt }: { prompt: PromptView }) {
   const load = use_load(`prompt_traces/${prompt.id}`, (signal) =>
     api.get<PromptTraceRow[]>(prompt_route(prompt.id, "traces"), { limit: "20" }, signal),
@@ -293,6 +336,7 @@ function Body({ prompt, versions, more }: BodyProps) {
         ) : (
           <Content version={shown} />
         )}
+        <TagHistory prompt={prompt} />
         <UsedBy prompt={prompt} />
         <UsedByTraces prompt={prompt} />
       </div>
