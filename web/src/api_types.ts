@@ -383,7 +383,7 @@ export interface Calibration {
   repetitions: number;
   /** Its targets are evaluated again every week. */
   is_canary: boolean;
-  /** Of a weekly check: the calibration it repeats. */
+  /** Of a check: the calibration it repeats. */
   canary_of: string | null;
   state: CalibrationState;
   /** Why it failed. */
@@ -401,7 +401,7 @@ export interface Calibration {
   cost_limit_micro_usd: number | null;
   /** Time of the next weekly check. */
   next_check_at: string | null;
-  /** Name of the person, or `weekly check`. */
+  /** Name of the person, `weekly check`, or `change of the model`. */
   started_by: string;
   /** Time of the start. */
   created_at: string;
@@ -836,7 +836,6 @@ export interface CorrectedRateView {
 }
 
 export interface CorrectedView {
-  /** The stored verdict of the person. */
   correction: CorrectionView;
   /** Id of the project in which the trace of the run has the same verdict as a human eval, which calibrations count; null: the run has no trace. */
   labelled_project: string | null;
@@ -3194,6 +3193,21 @@ export interface ProjectTraceSettingsView {
   used_today: UseToday;
 }
 
+export interface PromptTagMove {
+  /** Id. */
+  id: string;
+  /** Name of the tag. */
+  tag: string;
+  /** Number of the version that had it; null: none had it. */
+  from_version: number | null;
+  /** Number of the version that has it since; null: it was removed. */
+  to_version: number | null;
+  /** Name of the user or key; empty: not recorded then. */
+  moved_by: string;
+  /** Time of the change. */
+  moved_at: string;
+}
+
 export interface PromptTagView {
   id: string;
   /** Unique in the prompt. */
@@ -3208,21 +3222,6 @@ export interface PromptTemplate {
   variables: string;
   /** The template's version. */
   version: string;
-}
-
-export interface PromptTagMove {
-  /** Id. */
-  id: string;
-  /** Name of the tag. */
-  tag: string;
-  /** Number of the version that had it; null: none had it. */
-  from_version: number | null;
-  /** Number of the version that has it since; null: it was removed. */
-  to_version: number | null;
-  /** Name of the user or key; empty: not recorded then. */
-  moved_by: string;
-  /** Time of the change. */
-  moved_at: string;
 }
 
 export interface PromptTraceRow {
@@ -5702,6 +5701,17 @@ export interface ConfirmSecondFactor {
 export interface ConsentTo {
   /** Base URL of the model skill: https://api.anthropic.com. */
   base_url: string;
+}
+
+export interface CorrectVerdict {
+  /** Name of the eval of this run. */
+  name: string;
+  /** The right label; a label, a score or both are needed. */
+  label?: string | null;
+  /** The right score. */
+  score?: number | null;
+  /** Why; at most 100,000 bytes. */
+  explanation?: string;
 }
 
 export interface CreateCustomRole {
