@@ -67,6 +67,7 @@ TEST_CASE("an estimate counts the examples, the repetitions and the length of th
 
         Upload upload;
         upload.name = "shop";
+        upload.replaces_splits = true;
         for (int i = 0; i < 3; ++i) {
             NewExample example;
             example.input = json::Object{{"text", std::string(4000, ' ')}};
