@@ -88,6 +88,9 @@ TEST_CASE("traces that match the filter of an issue and do not have its fault ar
     must(made.shop.signal->scan(made.shop.project.id, "schedule", false));
     CHECK(as_set(made.traces(made.loop)) == trace_ids(1, loops));
 
+    // An evaluator of the filter would fail all of them.
+    CHECK(outcome(made.shop.signal->make_evaluator(world.admin, made.loop.id)) == "conflict");
+
     // A replay: those that loop are the evidence, the others are the control set.
     review::ReplaySettings settings;
     settings.command = std::string("true");
@@ -109,7 +112,7 @@ TEST_CASE("the traces of an issue follow its fingerprints when issues are merged
     Issues& issues = made.shop.signal->issues;
     NewIssue report;
     report.title = "One call is enough";
-    report.filter = R"(input contains "item 15")";
+    report.filter = R"(input ~ "item 15")";
     const Issue reported =
         must(issues.report(world.admin, world.space, made.shop.project.id, world.admin.name, report));
     CHECK(as_set(made.traces(reported)) == trace_ids(16, 16));

@@ -9,11 +9,24 @@
 #include "signal/run_issues.h"
 #include "signal/signal_row.h"
 
+#include <algorithm>
+
 namespace hone::signal {
 
 using access::Caller, access::Permission;
 
 namespace {
+
+// What is made of a filter finds fault with each span that matches: of "calls of this tool" only some loop.
+Result<> check_filter_states_fault(const Issues& issues, const Issue& issue) {
+    const auto conditions = TRY(issues.conditions(issue));
+    const auto fingerprints = TRY(issues.fingerprints(issue));
+    const bool is_known = conditions.size() == fingerprints.size();
+    if (is_known && std::ranges::all_of(conditions, [](const Candidate& one) { return one.narrower.empty(); }))
+        return {};
+    return conflict("the filter of the issue also matches spans without its fault: add its traces to a dataset, or "
+                    "write an evaluator of kind code or llm that recognises the fault.");
+}
 
 constexpr auto investigated_again_after = std::chrono::hours(24 * 7);
 
@@ -148,10 +161,11 @@ Result<Issue> Signal::fix(const Caller& caller, const IssueId& id) {
 
 Result<Issue> Signal::make_monitor(const Caller& caller, const IssueId& id) {
     const Issue issue = TRY(issues.find(caller, id, Permission::monitor_write));
-    if (issue.monitor_id) return conflict("the issue already has the monitor " + *issue.monitor_id + " already");
+    if (issue.monitor_id) return conflict("the issue already has the monitor " + *issue.monitor_id);
     if (m_monitor_maker == nullptr) return unavailable("this server has no monitors");
     if (issue.filter.empty()) return conflict("the issue has no filter that a monitor could use");
     if (lists_spans(issue)) return conflict("the issue lists its spans by id: a monitor could not find new ones");
+    TRY(check_filter_states_fault(issues, issue));
     const std::string monitor = TRY(m_monitor_maker->make_monitor(caller, issue));
     TRY(issues.monitor_made(caller, id, monitor));
     return issues.find(Caller::system(), id);
@@ -159,8 +173,9 @@ Result<Issue> Signal::make_monitor(const Caller& caller, const IssueId& id) {
 
 Result<Issue> Signal::make_evaluator(const Caller& caller, const IssueId& id) {
     const Issue issue = TRY(issues.find(caller, id, Permission::eval_write));
-    if (issue.evaluator_id) return conflict("the issue already has the evaluator " + *issue.evaluator_id + " already");
+    if (issue.evaluator_id) return conflict("the issue already has the evaluator " + *issue.evaluator_id);
     const NewEvaluator wanted = TRY(evaluator_for(issue));
+    TRY(check_filter_states_fault(issues, issue));
     const Evaluator made = TRY(evaluators.create(caller, issue.space_id, wanted, id));
     TRY(issues.evaluator_made(caller, id, made.id.text()));
     wake();
