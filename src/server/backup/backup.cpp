@@ -299,8 +299,15 @@ Result<std::string> take_text(ArchiveReader& archive, const std::string& name) {
     return text;
 }
 
+template <class T>
+Result<T> take_json(ArchiveReader& archive, const std::string& name) {
+    auto read = json::read<T>(TRY(take_text(archive, name)));
+    if (!read.ok()) return corrupt("the backup is damaged: " + name + ": " + read.error().message);
+    return std::move(read.value());
+}
+
 Result<Manifest> take_manifest(ArchiveReader& archive) {
-    auto manifest = TRY(json::read<Manifest>(TRY(take_text(archive, "manifest.json"))));
+    auto manifest = TRY(take_json<Manifest>(archive, "manifest.json"));
     if (manifest.format < 1 || manifest.format > newest_format)
         return conflict("this backup was made by a newer Hone (" + manifest.hone_version + "): upgrade hone first");
     std::set<std::string_view> names;
@@ -325,7 +332,7 @@ Result<> unpack_all(ArchiveReader& archive, const Manifest& manifest, const std:
     if (manifest.format == 1)
         wanted["hone.db"] = manifest.files[0].blake2b;
     else
-        for (const FileHash& hash : TRY(json::read<std::vector<FileHash>>(TRY(take_text(archive, "hashes.json")))))
+        for (const FileHash& hash : TRY(take_json<std::vector<FileHash>>(archive, "hashes.json")))
             wanted[hash.name] = hash.blake2b;
     for (const auto& [name, hash] : hashes)
         if (wanted[name] != hash)
