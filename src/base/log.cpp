@@ -48,7 +48,7 @@ std::string value_text(const LogField& field, LogFormat format) {
     return fmt::format("{}", std::get<double>(field.value));
 }
 
-// A line that standard error does not take is lost: there is nobody to report it to.
+// A line that standard error does not take is lost: it is the last place to report to.
 void write_line(Logger& to, std::string_view line) {
     const Lock lock(to.writing);
     while (!line.empty()) {
@@ -79,7 +79,8 @@ void log(Level level, std::string_view phrase, std::initializer_list<LogField> f
     if (level < to.at_least) return;
     const std::string stamp = to_text(SystemClock().now());
     const std::string line = format_log_line(to.format, level, phrase, fields);
-    write_line(to, to.format == LogFormat::json ? "{\"time\":\"" + stamp + "\"," + line + "\n" : stamp + " " + line + "\n");
+    write_line(to,
+               to.format == LogFormat::json ? "{\"time\":\"" + stamp + "\"," + line + "\n" : stamp + " " + line + "\n");
 }
 
 void set_log(LogFormat format, Level at_least) {

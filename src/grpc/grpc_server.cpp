@@ -27,7 +27,7 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
     return bytes;
 }
 
-// What the library says goes to our log: failures are reported by those who called it.
+// Messages of the library are debug lines of our log: callers report failures.
 void log_of_library(gpr_log_func_args* args) {
     log(Level::debug, "gRPC", {{"message", std::string(args->message)}});
 }
