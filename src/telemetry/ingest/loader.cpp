@@ -302,7 +302,7 @@ Result<> Loader::delete_replaced(const Block& block) {
     return {};
 }
 
-// Of the sessions that began or went on.
+// Of the sessions that are new or continue.
 Result<> Loader::insert_session_times(const Block& block) {
     if (m_forgets_sessions.exchange(false)) m_sessions.forget();
     for (const Row& row : block.rows)

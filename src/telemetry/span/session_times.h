@@ -1,4 +1,4 @@
-// The times of chat sessions that the loader writes: those that the table does not have yet. A session that goes on is
+// The times of chat sessions that the loader writes: those that the table does not have yet. A session that continues is
 // written once an hour. Used by the loader's thread alone.
 #pragma once
 

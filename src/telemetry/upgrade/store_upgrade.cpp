@@ -105,8 +105,8 @@ Result<bool> StoreUpgrade::fill_sessions() {
     return true;
 }
 
-// Of the embedded engine: a table of the first version has indexes with larger lists. They are replaced at once, and
-// built for the parts of one day after the other; a search scans the texts of days that are not done.
+// Of the embedded engine: a table of the first version has indexes with larger lists. They are replaced immediately,
+// and built for the parts of one day after the other; a search scans the texts of days that are not done.
 Result<bool> StoreUpgrade::index_texts() {
     if (m_has_indexes) return false;
     if (!m_engine.is_embedded()) {
@@ -117,7 +117,7 @@ Result<bool> StoreUpgrade::index_texts() {
     const std::string changes = TRY(m_engine.query(ClickHouseQuery(
         "SELECT latest_fail_reason FROM system.mutations WHERE database = 'hone' AND table = 'spans' AND NOT is_done "
         "AND (command LIKE '%DROP INDEX%' OR command LIKE '%MATERIALIZE INDEX%') FORMAT TSVRaw")));
-    if (!changes.empty()) { // by the engine, which goes on after a restart too
+    if (!changes.empty()) { // by the engine, which continues after a restart too
         if (trim(changes).empty()) return false;
         return unavailable("indexes of texts cannot be built: " + std::string(truncate_utf8(trim(changes), 400)));
     }

@@ -1,4 +1,4 @@
-// What a store lacks is made day by day, beside queries, and goes on after a restart; lists are the same before and
+// What a store lacks is made day by day, beside queries, and continues after a restart; lists are the same before and
 // after.
 #include "telemetry/upgrade/store_upgrade.h"
 
@@ -94,7 +94,7 @@ TEST_CASE("chat sessions are listed from their times as from their spans") {
     range.to_ns = base_ns + 1;
     CHECK(sessions_of(f, range) == std::vector<std::string>{from_spans[6]}); // talk-0
 
-    // A session that goes on is written again when the hour is over, or when it began earlier than known.
+    // A session that continues is written again when the hour is over, or when it began earlier than known.
     send(f, "talks",
          {session_span(600, 600, base_ns + 50 * hour, "talk-0"), session_span(601, 601, base_ns - 7, "talk-1")});
     CHECK(
@@ -183,8 +183,8 @@ TEST_CASE("the times of traces and sessions go with their last span") {
     };
     const int64_t old = base_ns - 40 * day_of_test;
     send(f, "names",
-         {session_span(1, 1, old, "gone"), session_span(2, 2, old, "kept"), session_span(3, 3, old, "goes on"),
-          session_span(4, 4, base_ns, "goes on"), session_span(5, 5, base_ns, "person@example.com"),
+         {session_span(1, 1, old, "gone"), session_span(2, 2, old, "kept"), session_span(3, 3, old, "continues"),
+          session_span(4, 4, base_ns, "continues"), session_span(5, 5, base_ns, "person@example.com"),
           session_span(6, 6, base_ns + 1, "person@example.com")});
     all_steps(f);
     Retention retention(f.telemetry->engine(), f.clock, [&] { f.telemetry->loader().forget_sessions(); });
@@ -193,16 +193,16 @@ TEST_CASE("the times of traces and sessions go with their last span") {
     const auto applied = retention.apply(policy);
     REQUIRE_MESSAGE(applied.ok(), (applied.ok() ? "" : applied.error().message + applied.error().trail));
     CHECK(applied.value().deleted_spans == 2);
-    CHECK(times("session_times", "chat_session") == "goes on\nkept\nperson@example.com\n");
+    CHECK(times("session_times", "chat_session") == "continues\nkept\nperson@example.com\n");
     std::string traces;
     for (const uint64_t trace : {2, 4, 5, 6}) traces += hex_number(trace, 32) + "\n";
     CHECK(times("trace_times", "trace_id") == traces);
     CHECK(sessions_of(f, scope_of("names")).size() == 3);
 
     REQUIRE(retention.delete_traces("project_names", {hex_number(5, 32)}).ok());
-    CHECK(times("session_times", "chat_session") == "goes on\nkept\nperson@example.com\n"); // it has another trace
+    CHECK(times("session_times", "chat_session") == "continues\nkept\nperson@example.com\n"); // it has another trace
     REQUIRE(retention.delete_session("project_names", "person@example.com", {hex_number(6, 32)}).ok());
-    CHECK(times("session_times", "chat_session") == "goes on\nkept\n");
+    CHECK(times("session_times", "chat_session") == "continues\nkept\n");
     CHECK(sessions_of(f, scope_of("names")).size() == 2);
     send(f, "names", {session_span(7, 7, base_ns + 2, "person@example.com")});
     CHECK(sessions_of(f, scope_of("names")).size() == 3);
@@ -210,7 +210,7 @@ TEST_CASE("the times of traces and sessions go with their last span") {
     CHECK(times("session_times", "chat_session").empty());
 }
 
-TEST_CASE("rows of session times are written once until a session goes on") {
+TEST_CASE("rows of session times are written once until a session continues") {
     SessionTimes times;
     const int64_t hour = 3'600'000'000'000;
     times.add("project", "", 5);
