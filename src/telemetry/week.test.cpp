@@ -39,6 +39,16 @@ void send_block(Fixture& f, uint64_t number) {
 
 TEST_CASE("a week of spans leaves one part of a past day, the times of kept days, and a log that does not grow") {
     Fixture f;
+    TelemetryOptions options;
+    options.directory = f.directory.path();
+    options.engine.program = {HONE_ENGINE_PROGRAM};
+    options.wal.commit_interval = 1ms;
+    options.wal.segment_bytes = 16 << 10; // whole segments are released
+    options.loader.gather = 5ms;
+    f.telemetry.reset();
+    auto opened = Telemetry::open(options, f.projects, f.clock);
+    REQUIRE(opened.ok());
+    f.telemetry = std::move(opened).value();
     f.store();
     // The engine's own clock does not move: what it does after an hour it does here after a second.
     REQUIRE(f.telemetry->engine()

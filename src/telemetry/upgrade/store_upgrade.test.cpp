@@ -92,9 +92,12 @@ TEST_CASE("chat sessions are listed from their times as from their spans") {
     CHECK(in_range.back().starts_with("long talk " + std::to_string(-30 * hour))); // by its start, before the range
     CHECK(sessions_of(f, range, 1).size() == 8);
     range.to_ns = base_ns + 1;
-    CHECK(sessions_of(f, range) == std::vector<std::string>{from_spans[6]}); // talk-0
+    const auto in_moment = sessions_of(f, range);
+    REQUIRE(in_moment.size() == 1);
+    CHECK(in_moment.front().starts_with("talk-0 0 "));
 
     // A session that continues is written again when the hour is over, or when it began earlier than known.
+    f.clock.advance(51h);
     send(f, "talks",
          {session_span(600, 600, base_ns + 50 * hour, "talk-0"), session_span(601, 601, base_ns - 7, "talk-1")});
     CHECK(
@@ -235,7 +238,7 @@ TEST_CASE("rows of session times are written once until a session continues") {
     CHECK(!times.rows().empty());
     times.forget();
     times.add("project", "talk", 2 * hour + 1);
-    CHECK(times.rows() == rows.substr(0, rows.size() - 16) + times.rows().substr(rows.size() - 16));
+    CHECK(times.rows() == rows);
     times.add("other", "late", INT64_MAX); // a time beyond what hours can name
     CHECK(!times.rows().empty());
 }
