@@ -18,7 +18,7 @@ TestSpan session_span(uint64_t trace, uint64_t id, int64_t start_ns, const std::
     return {trace, id, 0, start_ns, 5, "turn", text_attribute("session.id", session), 0};
 }
 
-std::string ask(Fixture& f, const std::string& sql) {
+std::string ask_store(Fixture& f, const std::string& sql) {
     auto found = f.telemetry->engine().query(ClickHouseQuery(sql + " FORMAT TSV"));
     REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message));
     return std::move(found).value();
@@ -50,7 +50,7 @@ size_t all_steps(Fixture& f) {
     }
 }
 
-void send(Fixture& f, const std::string& project, const std::vector<TestSpan>& spans) {
+void send_spans(Fixture& f, const std::string& project, const std::vector<TestSpan>& spans) {
     REQUIRE(f.send_json(project, request(spans)).status == 200);
     f.wait();
 }
@@ -70,8 +70,8 @@ TEST_CASE("chat sessions are listed from their times as from their spans") {
     spans.push_back(session_span(501, 501, base_ns + 7, "long talk"));
     spans.push_back(session_span(502, 502, base_ns - 30 * hour, "around")); // before and after the range below
     spans.push_back(session_span(503, 503, base_ns + hour / 2, "around"));
-    send(f, "talks", spans);
-    send(f, "others", {session_span(1, 1, base_ns, "of others"), {2, 2}});
+    send_spans(f, "talks", spans);
+    send_spans(f, "others", {session_span(1, 1, base_ns, "of others"), {2, 2}});
     REQUIRE(!f.telemetry->upgrade().knows_sessions());
     const Scope all = scope_of("talks");
     const auto from_spans = sessions_of(f, all);
@@ -98,10 +98,11 @@ TEST_CASE("chat sessions are listed from their times as from their spans") {
 
     // A session that continues is written again when the hour is over, or when it began earlier than known.
     f.clock.advance(51h);
-    send(f, "talks",
-         {session_span(600, 600, base_ns + 50 * hour, "talk-0"), session_span(601, 601, base_ns - 7, "talk-1")});
+    send_spans(f, "talks",
+               {session_span(600, 600, base_ns + 50 * hour, "talk-0"), session_span(601, 601, base_ns - 7, "talk-1")});
     CHECK(
-        ask(f, "SELECT min(first_ns), max(last_ns) >= " + std::to_string(base_ns + 50 * hour) +
+        ask_store(
+            f, "SELECT min(first_ns), max(last_ns) >= " + std::to_string(base_ns + 50 * hour) +
                    " FROM hone.session_times WHERE project = 'project_talks' AND chat_session IN ('talk-0', 'talk-1') "
                    "GROUP BY chat_session ORDER BY chat_session") ==
         std::to_string(base_ns) + "\t1\n" + std::to_string(base_ns - 7) + "\t0\n");
@@ -116,8 +117,8 @@ TEST_CASE("times of sessions that an earlier version did not write are made day 
     for (uint64_t day = 0; day < 4; ++day)
         spans.push_back(session_span(day + 1, day + 1, base_ns - static_cast<int64_t>(day) * day_of_test,
                                      "day-" + std::to_string(day)));
-    send(f, "days", spans);
-    ask(f, "SELECT 1");
+    send_spans(f, "days", spans);
+    ask_store(f, "SELECT 1");
     for (const char* table : {"session_times", "upgraded_days"})
         REQUIRE(f.telemetry->engine().query(ClickHouseQuery(std::string("TRUNCATE TABLE hone.") + table)).ok());
     f.open();
@@ -131,8 +132,9 @@ TEST_CASE("times of sessions that an earlier version did not write are made day 
         CHECK(sessions_of(f, all) == listed);
     }
     CHECK(!f.telemetry->upgrade().knows_sessions());
-    CHECK(ask(f, "SELECT count() FROM hone.session_times") == "2\n"); // today and the day before
-    CHECK(ask(f, "SELECT step, count() FROM hone.upgraded_days GROUP BY step") == "sessions\t1\n"); // today is not over
+    CHECK(ask_store(f, "SELECT count() FROM hone.session_times") == "2\n"); // today and the day before
+    CHECK(ask_store(f, "SELECT step, count() FROM hone.upgraded_days GROUP BY step") ==
+          "sessions\t1\n"); // today is not over
     f.open();
     CHECK(sessions_of(f, all) == listed);
     CHECK(all_steps(f) == 4); // today again, the two days before, and there are no indexes to build
@@ -151,14 +153,14 @@ TEST_CASE("times of sessions that an earlier version did not write are made day 
     REQUIRE(f.telemetry->upgrade().is_due());
     CHECK(all_steps(f) == 1);
     CHECK(sessions_of(f, all) == listed);
-    CHECK(ask(f, "SELECT count() FROM hone.upgraded_days FINAL WHERE step = 'sessions'") == "4\n");
+    CHECK(ask_store(f, "SELECT count() FROM hone.upgraded_days FINAL WHERE step = 'sessions'") == "4\n");
 }
 
 TEST_CASE("after a start lists know where the newest spans are") {
     Fixture f;
     std::vector<TestSpan> spans;
     for (uint64_t i = 1; i <= 200; ++i) spans.push_back({i, i, 0, base_ns + static_cast<int64_t>(i) * 1'000'000'000});
-    send(f, "started", spans);
+    send_spans(f, "started", spans);
     f.open();
     f.store();
     const Scope all = scope_of("started");
@@ -173,7 +175,7 @@ TEST_CASE("after a start lists know where the newest spans are") {
     CHECK(page.value().spans.front().start_ns == spans.back().start_ns);
     // What is loaded now is not counted twice: the store had it when it was read.
     f.telemetry->upgrade().step().value();
-    send(f, "started", {{999, 999, 0, base_ns + 500'000'000'000}});
+    send_spans(f, "started", {{999, 999, 0, base_ns + 500'000'000'000}});
     CHECK(f.store().recent_starts(all, INT64_MAX, 51, false).front() ==
           (base_ns / 1'000'000'000 + 151) * 1'000'000'000);
 }
@@ -181,14 +183,14 @@ TEST_CASE("after a start lists know where the newest spans are") {
 TEST_CASE("the times of traces and sessions go with their last span") {
     Fixture f;
     const auto times = [&](const std::string& table, const std::string& id) {
-        return ask(f, "SELECT DISTINCT toString(" + id + ") FROM hone." + table +
-                          " WHERE project = 'project_names' ORDER BY 1");
+        return ask_store(f, "SELECT DISTINCT toString(" + id + ") FROM hone." + table +
+                                " WHERE project = 'project_names' ORDER BY 1");
     };
     const int64_t old = base_ns - 40 * day_of_test;
-    send(f, "names",
-         {session_span(1, 1, old, "gone"), session_span(2, 2, old, "kept"), session_span(3, 3, old, "continues"),
-          session_span(4, 4, base_ns, "continues"), session_span(5, 5, base_ns, "person@example.com"),
-          session_span(6, 6, base_ns + 1, "person@example.com")});
+    send_spans(f, "names",
+               {session_span(1, 1, old, "gone"), session_span(2, 2, old, "kept"), session_span(3, 3, old, "continues"),
+                session_span(4, 4, base_ns, "continues"), session_span(5, 5, base_ns, "person@example.com"),
+                session_span(6, 6, base_ns + 1, "person@example.com")});
     all_steps(f);
     Retention retention(f.telemetry->engine(), f.clock, [&] { f.telemetry->loader().forget_sessions(); });
     RetentionPolicy policy;
@@ -207,7 +209,7 @@ TEST_CASE("the times of traces and sessions go with their last span") {
     REQUIRE(retention.delete_session("project_names", "person@example.com", {hex_number(6, 32)}).ok());
     CHECK(times("session_times", "chat_session") == "continues\nkept\n");
     CHECK(sessions_of(f, scope_of("names")).size() == 2);
-    send(f, "names", {session_span(7, 7, base_ns + 2, "person@example.com")});
+    send_spans(f, "names", {session_span(7, 7, base_ns + 2, "person@example.com")});
     CHECK(sessions_of(f, scope_of("names")).size() == 3);
     REQUIRE(retention.delete_project("project_names").ok());
     CHECK(times("session_times", "chat_session").empty());
