@@ -10,6 +10,7 @@
 #include "server/membership/membership.h"
 #include "server/membership/roles.h"
 #include "skill/skills.h"
+#include "telemetry/engine/merge_state.h"
 #include "telemetry/telemetry.h"
 
 namespace hone::server {
@@ -20,6 +21,7 @@ struct DiagnosisParts {
     const config::Config& config;
     Membership& membership;
     telemetry::Telemetry& telemetry;
+    telemetry::MergeState merges;
     automation::Scheduler& scheduler;
     const skill::Skills& skills;
     objects::ObjectStore& objects;
