@@ -306,6 +306,17 @@ public:
         return reply.sandboxes.value_or(std::vector<SandboxId>());
     }
 
+    Result<bool> makes_namespaces() override {
+        const Lock lock(m_mutex);
+        if (m_makes_namespaces) return *m_makes_namespaces;
+        SpawnerRequest request;
+        request.verb = SpawnerVerb::namespaces;
+        std::vector<Fd> none;
+        const SpawnerReply reply = TRY(exchange_locked(request, none));
+        m_makes_namespaces = reply.count.value_or(0) == 1;
+        return *m_makes_namespaces;
+    }
+
     Result<> destroy(const SandboxId& id) override {
         auto sandbox = attach(id);
         if (sandbox.ok()) return sandbox.value()->destroy();
@@ -425,6 +436,7 @@ private:
     Mutex m_mutex;
     Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_spawner GUARDED_BY(m_mutex) = 0;
+    std::optional<bool> m_makes_namespaces GUARDED_BY(m_mutex);
     std::optional<Spawner> m_inside GUARDED_BY(m_mutex); // instead of a process
     std::unique_ptr<SlotPool> m_pool;                    // the last member: its thread uses the spawner
 };
