@@ -358,6 +358,7 @@ public:
 private:
     // Null: there is none, or none will do.
     Result<std::unique_ptr<LocalSandbox>> claim_slot(const SandboxSpec& spec) {
+        if (spec.without_namespaces && !TRY(makes_namespaces())) return std::unique_ptr<LocalSandbox>();
         if (!m_pool || *spec.minimum_tier != Tier::ns) return std::unique_ptr<LocalSandbox>();
         while (auto slot = m_pool->take()) {
             auto sandbox = std::make_unique<LocalSandbox>(slot->id, std::move(slot->channel));
