@@ -392,6 +392,11 @@ constexpr Setting list[] = {
                                        "(hostUsers: false, on nodes that "
                                        "have it) or assigned (by the cluster).",
                                        "KIND"),
+    number<&Config::kubernetes_ready>("kubernetes_ready",
+                                      "Pods that are kept prepared for runs like the last one, so that they start "
+                                      "faster; each takes the memory and processors of its run. Not with "
+                                      "kubernetes_storage_class.",
+                                      0, 64),
     text<&Config::public_url>("public_url",
                               "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",

@@ -7,13 +7,14 @@ import sys
 import tempfile
 
 from repos import TOKEN, Forge, add, git, settled, skill_for
+from runs import Shop
 from server import Client, Server, wait_until
 
 BARE_PLACE = pathlib.Path(__file__).resolve().parent.parent / "bare_place.py"
 USER = 54321
 
 
-class BareShop:
+class BareShop(Shop):
     """A server with one project in a place without namespaces, logged in as its owner."""
 
     def __init__(self, binary, stack, *flags):

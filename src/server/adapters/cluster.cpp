@@ -38,6 +38,7 @@ Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& co
     if (!user) return invalid("kubernetes_pod_user must be own_uid, user_namespace or assigned");
     options.pods.user = *user;
     options.storage_class = config.kubernetes_storage_class;
+    options.ready = static_cast<size_t>(config.kubernetes_ready);
     options.folder = config.data_dir + "/kubernetes";
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
