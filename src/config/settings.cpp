@@ -366,9 +366,9 @@ constexpr Setting list[] = {
                                    "Prepared sandboxes after the first start, so that later runs start faster.", 0, 64),
     text<&Config::kubernetes_kubeconfig>(
         "kubernetes_kubeconfig",
-        "File that describes how a Kubernetes cluster is reached, or `in-cluster` for a "
-        "server that runs in a pod of it. Empty: provider kubernetes is not "
-        "available (docs/providers.md).",
+        "File that describes how a Kubernetes cluster is reached, `in-cluster` for a server that runs in a pod of it, "
+        "or `sealed`: what `hone cluster set` has stored, encrypted. Empty: provider kubernetes is not available "
+        "(docs/providers.md).",
         "FILE"),
     text<&Config::kubernetes_context>("kubernetes_context", "Context of kubernetes_kubeconfig. Empty: its current one.",
                                       "NAME"),

@@ -126,6 +126,32 @@ Result<api::CapacityView> Server::capacity(const access::Caller& caller) {
                              m_config.clickhouse_url.empty()});
 }
 
+Result<api::ClusterCredentialView> Server::cluster_credential(const access::Caller& caller) {
+    TRY(caller.require(access::Permission::user_manage));
+    api::ClusterCredentialView view;
+    view.in_use = m_config.kubernetes_kubeconfig == sealed_kubeconfig;
+    const auto stored = TRY(m_cluster_credentials->stored());
+    if (!stored) return view;
+    const auto access = TRY(m_cluster_credentials->find());
+    view.stored = true;
+    view.server = access->server;
+    view.name_space = access->name_space;
+    view.context = stored->context;
+    view.kind = access->client_certificate.empty() ? "token" : "client certificate";
+    view.set_at = stored->set_at;
+    return view;
+}
+
+Result<api::ClusterCredentialView> Server::set_cluster_credential(const access::Caller& caller,
+                                                                  const api::SetClusterCredential& body) {
+    TRY(m_cluster_credentials->set(caller, body.kubeconfig, body.context.value_or("")));
+    return cluster_credential(caller);
+}
+
+Result<> Server::remove_cluster_credential(const access::Caller& caller) {
+    return m_cluster_credentials->remove(caller);
+}
+
 Result<std::vector<api::StoredBackup>> Server::stored_backups(const access::Caller& caller) {
     TRY(caller.require(access::Permission::backup_create));
     return server::stored_backups(*m_objects);
