@@ -2,13 +2,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "sandbox/helper/helper.h"
 #include "sandbox/image/recipe.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/image/volume.h"
 #include "sandbox/local/local_provider.h"
 #include "sandbox/wall/access_rules.h"
 #include "sandbox/wall/cgroup.h"
-#include "sandbox/wall/helper.h"
 #include "sandbox/wall/program.h"
 #include "sandbox/wall/syscall_filter.h"
 

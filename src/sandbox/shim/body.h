@@ -68,7 +68,7 @@ public:
 // `launched`: a child that waits, on a plain root when the spec's is one.
 std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener, Launched launched);
 std::unique_ptr<Body> make_gvisor_body(const BodyPlan& plan, BodyListener& listener);
-// Without namespaces: for the server's own programs (wall/helper.h).
+// Without namespaces: for the server's own programs (helper/helper.h).
 std::unique_ptr<Body> make_helper_body(const BodyPlan& plan, BodyListener& listener);
 
 // In the folder of a helper: the number of its session.

@@ -1,12 +1,12 @@
-// A helper without namespaces (wall/helper.h): the commands are children of the shim, in a folder of the machine that
+// A helper without namespaces (helper/helper.h): the commands are children of the shim, in a folder of the machine that
 // plays the root. The shim adopts what they leave behind, so that everything can be ended and waited for; each command
 // is a process group that nothing in it can leave. The broker's ports are two unix sockets of the shim: a socket of a
 // command is one end of a connection that the shim made.
 #include "sandbox/shim/body.h"
 
+#include "sandbox/helper/helper.h"
 #include "sandbox/wall/channel.h"
 #include "sandbox/wall/enter.h"
-#include "sandbox/wall/helper.h"
 #include "sandbox/wall/kernel.h"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ public:
         const pid_t pid = ::fork(); // where namespaces are forbidden, clone3 often is, too
         if (pid == 0) become(command.command, environment, stdio, theirs.descriptor());
         if (pid < 0) return system_error("start a helper", errno);
-        ::setpgid(pid, pid); // whoever comes first
+        ::setpgid(pid, pid); // here and in the child: the order is open
         HelperProcess& process = m_processes.emplace_back();
         process.command = command.number;
         process.pid = pid;
@@ -168,7 +168,7 @@ private:
         return {};
     }
 
-    // Nobody waits here: a broker that does not accept is an error for the helper.
+    // Without waiting: a broker that does not accept is an error for the helper.
     Result<Fd> connect_to_broker() {
         if (++m_handed_over > most_handed_over) return busy("too many connections");
         const sockaddr_un address = address_of(broker_socket(broker_ports[0]));

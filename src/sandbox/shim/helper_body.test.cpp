@@ -1,6 +1,6 @@
 // Helpers on a machine that makes no namespaces, with a real spawner and real shims.
+#include "sandbox/helper/helper.h"
 #include "sandbox/local/bare_place.h"
-#include "sandbox/wall/helper.h"
 #include "sandbox/wall/process_memory.h"
 
 #include "base/testing.h"
@@ -75,7 +75,7 @@ bool lives(pid_t pid) {
 
 } // namespace
 
-TEST_CASE("without namespaces a helper runs in a folder, and says so") {
+TEST_CASE("without namespaces a helper runs in a folder, and its view states it") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
               EXPECT(namespaces_refused() != 0);
               const auto place = open_place(folder);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "sandbox/helper/helper.h"
 #include "sandbox/image/layer.h"
 #include "sandbox/provider/audit.h"
 #include "sandbox/shim/body.h"
@@ -10,7 +11,6 @@
 #include "sandbox/wall/access_rules.h"
 #include "sandbox/wall/base_root.h"
 #include "sandbox/wall/enter.h"
-#include "sandbox/wall/helper.h"
 #include "sandbox/wall/program.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "server/operations/diagnosis.h"
 
-#include "sandbox/wall/helper.h"
+#include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
 
 #include <fmt/format.h>

@@ -27,7 +27,8 @@ Result<> show_credential(Context& context) {
 }
 
 Result<> set_credential(Context& context) {
-    json::Object body{{"kubeconfig", TRY(read_file(context.value_or_empty("FILE"), largest_kubeconfig))}};
+    std::string text = TRY(read_file(context.value_or_empty("FILE"), largest_kubeconfig));
+    json::Object body{{"kubeconfig", std::move(text)}};
     if (const auto chosen = context.parsed.value("--context")) body["context"] = *chosen;
     const json::Value made = TRY(context.remote.put(credential_path, std::move(body)));
     TRY(show_record(context, made, credential_columns()));

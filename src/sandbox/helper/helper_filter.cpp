@@ -1,4 +1,4 @@
-#include "sandbox/wall/helper_filter.h"
+#include "sandbox/helper/helper_filter.h"
 
 #include "sandbox/wall/filter_program.h"
 #include "sandbox/wall/syscall_filter.h"

@@ -1,6 +1,6 @@
 // The walls of helpers without namespaces, attacked from inside by one that runs arbitrary code. Each attack is also
 // made without the walls, where it must succeed: otherwise it would prove nothing.
-#include "sandbox/wall/helper.h"
+#include "sandbox/helper/helper.h"
 
 #include "base/text.h"
 #include "sandbox/local/test_folder.h"

@@ -1,8 +1,8 @@
-#include "sandbox/wall/helper.h"
+#include "sandbox/helper/helper.h"
 
 #include "base/text.h"
+#include "sandbox/wall/enter.h"
 #include "sandbox/wall/kernel.h"
-#include "sandbox/wall/resource_limits.h"
 #include "sandbox/wall/syscall_filter.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr const char* helper_tools[] = {"awk", "cat",  "cp",   "cut",   "date", 
                                         "git", "grep", "gzip", "head",  "ls",   "mkdir", "mv",   "rm",    "sed",
                                         "sh",  "sort", "tail", "touch", "tr",   "true",  "uniq", "wc",    "xargs"};
 constexpr const char* program_folders[] = {"/usr/local/bin", "/usr/bin", "/bin"};
-// Beside what is asked for and what the watchdog counts: other servers of the same user may run on the machine, which
+// Beside what is wanted and what the watchdog counts: other servers of the same user may run on the machine, which
 // the kernel counts, too, and this process does not see.
 constexpr int64_t spare_helper_tasks = 1024;
 
@@ -96,7 +96,7 @@ int namespaces_refused() {
     writer.reset();
     int failed = 0;
     const bool is_known = ::read(reader.get(), &failed, sizeof failed) == sizeof failed;
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) { // nobody to wait for: its end is ignored here
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) { // it may be gone already: its end is ignored here
     }
     return is_known ? failed : EPERM;
 }

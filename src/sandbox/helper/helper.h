@@ -3,9 +3,9 @@
 // For the server's own programs on hostile data (git), never for commands of workers. What holds: docs/sandbox.md.
 #pragma once
 
+#include "sandbox/helper/helper_filter.h"
 #include "sandbox/provider/spec.h"
 #include "sandbox/wall/access_rules.h"
-#include "sandbox/wall/helper_filter.h"
 
 #include <string>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // The system call filter of helpers without namespaces: default deny, far narrower than that of a sandbox, because no
 // namespace stands behind it. A process under it cannot reach another process of its user in any way (signals, limits,
 // priorities, owners of descriptors), leaves neither its process group nor its session, changes no mode, owner or time
-// of a file, and makes no socket. `helper.h` says what is built with it.
+// of a file, and makes no socket. `helper.h` has what is built with it.
 #pragma once
 
 #include "base/file.h"
@@ -31,7 +31,7 @@ private:
 };
 
 // Connections for a process that can make none. Inside, `prepare` makes each socket() wait; outside, the owner of the
-// returned descriptor answers with a socket that is connected already. The process names no address: connect() does
+// returned descriptor gives it a socket that is connected already. The process names no address: connect() does
 // nothing.
 class HandOver {
 public:
