@@ -1,5 +1,6 @@
 #include "server/operations/diagnosis.h"
 
+#include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
 
 #include <fmt/format.h>
@@ -166,13 +167,26 @@ FindingView check_secrets(const DiagnosisParts& parts) {
     return warning("secrets", detail, "replace them: hone secret list shows which");
 }
 
+FindingView check_sandboxes(const DiagnosisParts& parts) {
+    if (parts.sandboxes == nullptr)
+        return warning("sandboxes", parts.no_sandboxes, "hone check, on the server's machine, shows what is missing");
+    const auto namespaces = parts.sandboxes->makes_namespaces();
+    if (!namespaces.ok()) return problem("sandboxes", namespaces.error().message, "restart the server");
+    if (namespaces.value()) return fine("sandboxes", "with namespaces");
+    if (const auto possible = sandbox::helpers_possible(); !possible.ok())
+        return problem("sandboxes", possible.error().message, "neither runs nor repositories work on this machine");
+    return warning("sandboxes",
+                   "without namespaces: git runs behind Landlock and a filter, and no worker runs on this machine",
+                   "use provider kubernetes, or allow namespaces (docs/sandbox.md)");
+}
+
 } // namespace
 
 std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
     std::vector<FindingView> findings{check_database(parts),  check_clock(parts),      check_lease(parts),
                                       check_spans(parts),     check_span_parts(parts), check_disk_space(parts),
                                       check_scheduler(parts), check_requests(parts),   check_exposure(parts),
-                                      check_backups(parts),   check_secrets(parts)};
+                                      check_backups(parts),   check_secrets(parts),    check_sandboxes(parts)};
     for (FindingView& finding : check_servers(parts)) findings.push_back(std::move(finding));
     return findings;
 }

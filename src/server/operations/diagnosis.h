@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "net/server.h"
 #include "objects/object_store.h"
+#include "sandbox/provider/provider.h"
 #include "server/membership/membership.h"
 #include "server/membership/roles.h"
 #include "skill/skills.h"
@@ -25,6 +26,8 @@ struct DiagnosisParts {
     automation::Scheduler& scheduler;
     const skill::Skills& skills;
     objects::ObjectStore& objects;
+    sandbox::Provider* sandboxes; // null: `no_sandboxes` states why
+    const std::string& no_sandboxes;
     net::ServerCounts edge;
     Roles roles;
 };
