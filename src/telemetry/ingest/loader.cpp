@@ -1,6 +1,7 @@
 #include "telemetry/ingest/loader.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -204,6 +205,7 @@ Result<> Loader::claim(const Block& block) {
     std::set<std::string> traces;
     for (const Row& row : block.rows)
         traces.insert(std::string(row.head.project) + '\0' + std::string(row.head.trace_id));
+    TRY(read_store_clock());
     TRY(m_options.claims->claim({block.frames.list.front().sequence, block.frames.list.back().sequence},
                                 claimed_traces(traces)));
     while (!TRY(m_options.claims->has_turn())) {
@@ -212,6 +214,26 @@ Result<> Loader::claim(const Block& block) {
         if (m_stop.stop_requested()) return unavailable("the server stops");
     }
     return {};
+}
+
+// How long the store takes what we send, by its own clock. A server that was frozen does not know that its claim has
+// ended, and another one may have stored the same spans; its insert then comes too late and is refused. Read before
+// the claim is written or renewed, so that the claim lasts longer.
+Result<> Loader::read_store_clock() {
+    ClickHouseQuery query("SELECT toUnixTimestamp(now()) FORMAT TSVRaw");
+    query.deadline = m_options.claims->options().insert_deadline;
+    const std::string seconds = TRY(m_engine.query(query));
+    m_store_until_s =
+        TRY(parse_integer(trim(seconds))) +
+        std::chrono::duration_cast<std::chrono::seconds>(m_options.claims->options().insert_deadline).count();
+    return {};
+}
+
+// Before each statement that adds rows.
+Result<> Loader::renew_claim() {
+    if (!m_options.claims || m_options.claims->is_fresh()) return {};
+    TRY(read_store_clock());
+    return m_options.claims->renew();
 }
 
 // Once: what the engine holds from before. A start in the future counts too, so the clock cannot be used.
@@ -328,11 +350,10 @@ Result<> Loader::insert(const Block& block) {
     // Large blocks follow each other: their parts are merged within seconds, and indexed then, once.
     constexpr size_t large_block = 4000;
     Duration deadline = m_options.insert_deadline;
-    if (m_options.claims) {
-        TRY(m_options.claims->renew());
-        deadline = std::min(deadline, m_options.claims->options().insert_deadline);
-    }
-    return m_engine.insert_from("hone.spans", m_rows, deadline, block.rows.size() >= large_block);
+    TRY(renew_claim());
+    if (m_options.claims) deadline = std::min(deadline, m_options.claims->options().insert_deadline);
+    return m_engine.insert_from("hone.spans", m_rows, deadline, block.rows.size() >= large_block,
+                                m_options.claims ? std::optional(m_store_until_s) : std::nullopt);
 }
 
 Result<> Loader::finish(Block& block) {

@@ -87,6 +87,8 @@ private:
     };
     Result<Block> read_block();
     Result<> claim(const Block& block);
+    Result<> read_store_clock();
+    Result<> renew_claim();
     void leave_out_repetitions(Block& block);
     Result<> begin_known();
     Result<> compare_with_engine(Block& block);
@@ -119,6 +121,7 @@ private:
     UsageCounter m_usage;                  // with m_step_mutex
     int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
     std::string m_rows;                    // of the block that goes in; its memory is used again; with m_step_mutex
+    int64_t m_store_until_s = 0;           // with claims: later than this, by its own clock, the store takes no rows
     bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
