@@ -62,9 +62,11 @@ Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState 
       m_known(m_options.same_span_window.count()),
       m_next(m_state.next_sequence),
       m_ledger(m_state.ledger) {
-    // Frames that were acknowledged but not loaded before the last end count as received.
+    // Frames that were acknowledged but not loaded before the last end count as received; those that are elsewhere when
+    // they are loaded.
+    m_uncounted = m_wal.archived_ranges();
     for (uint64_t from = m_next;;) {
-        auto frames = m_wal.read(from, m_options.block_bytes);
+        auto frames = m_wal.read_here(from, m_options.block_bytes);
         if (!frames.ok() || frames.value().list.empty()) return;
         const Lock lock(m_mutex);
         for (const auto& frame : frames.value().list)
@@ -356,6 +358,11 @@ Result<> Loader::insert(const Block& block) {
                                 m_options.claims ? std::optional(m_store_until_s) : std::nullopt);
 }
 
+bool Loader::is_uncounted(uint64_t sequence) const {
+    return std::ranges::any_of(m_uncounted,
+                               [&](const auto& range) { return range.first <= sequence && sequence <= range.second; });
+}
+
 Result<> Loader::finish(Block& block) {
     const std::set<size_t> replaced(block.replaced.begin(), block.replaced.end());
     for (size_t i = 0; i < block.rows.size(); ++i) {
@@ -363,13 +370,18 @@ Result<> Loader::finish(Block& block) {
         LedgerCounts& counts = block.outcome[std::string(block.rows[i].head.project)];
         (replaced.contains(i) ? counts.repeated : counts.stored)++;
     }
-    for (const IngestFrame& frame : block.decoded)
-        for (const auto& [project, counts] : frame.ledger) m_state.ledger[project].add(counts);
+    Ledger uncounted;
+    for (size_t i = 0; i < block.decoded.size(); ++i)
+        for (const auto& [project, counts] : block.decoded[i].ledger) {
+            m_state.ledger[project].add(counts);
+            if (is_uncounted(block.frames.list[i].sequence)) uncounted[project].add(counts);
+        }
     for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
     m_state.next_sequence = block.frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, encode_state(m_state)));
     {
         Lock lock(m_mutex);
+        for (const auto& [project, counts] : uncounted) m_ledger[project].add(counts);
         for (const auto& [project, counts] : block.outcome) m_ledger[project].add(counts);
         m_next = m_state.next_sequence;
         // What the front stands for ends where the second entry begins.

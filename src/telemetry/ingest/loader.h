@@ -99,6 +99,7 @@ private:
                                std::vector<UsageCounter::Change>& doubled);
     Result<> correct_stored(const std::vector<UsageCounter::Change>& changes);
     Result<> insert(const Block& block);
+    bool is_uncounted(uint64_t sequence) const;
     Result<> finish(Block& block);
     Result<bool> load_block();
     void note(const Result<bool>& loaded);
@@ -122,7 +123,8 @@ private:
     int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
     std::string m_rows;                    // of the block that goes in; its memory is used again; with m_step_mutex
     int64_t m_store_until_s = 0;           // with claims: later than this, by its own clock, the store takes no rows
-    bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
+    std::vector<std::pair<uint64_t, uint64_t>> m_uncounted; // frames that were elsewhere at the start; m_step_mutex
+    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
     Condition m_loaded;
