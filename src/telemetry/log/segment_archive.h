@@ -11,7 +11,7 @@ namespace hone::telemetry {
 
 class SegmentArchive {
 public:
-    using IsStopped = std::function<bool()>; // asked for each piece: the call ends early
+    using IsStopped = std::function<bool()>; // called for each piece: true ends the call
 
     virtual ~SegmentArchive() = default;
     // The content of the file under this name, durable when it returns. Returns its SHA-256, in hexadecimal digits.

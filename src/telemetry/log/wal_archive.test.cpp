@@ -122,7 +122,7 @@ size_t files_with(const WalOptions& options, std::string_view extension) {
 
 } // namespace
 
-TEST_CASE("a log that fills its disk goes on in the archive, and every frame is read again in order") {
+TEST_CASE("a log that fills its disk continues in the archive, and every frame is read again in order") {
     TemporaryDirectory directory;
     MemoryArchive archive;
     const WalOptions options = archived_in(directory, &archive);
