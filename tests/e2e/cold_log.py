@@ -78,10 +78,9 @@ def test_an_object_store_that_is_away_delays_spans_and_a_lost_object_is_reported
     keys = busy.objects()
     assert len(keys) > 2, keys
     # Somebody deletes one of them and changes another one: their spans are lost, and nothing else is.
-    folder = busy.bucket.folder / "hone-test/team"
-    for path in folder.glob(f"{keys[0]}._S3rver_*"):
-        path.unlink()
-    with open(folder / (keys[1] + "._S3rver_object"), "r+b") as file:
+    for path in busy.bucket.files_of(keys[0]):
+        path.unlink(missing_ok=True)
+    with open(busy.bucket.files_of(keys[1])[0], "r+b") as file:
         file.seek(GONE)
         file.write(b"\xff")
     busy.proxy.cut_upload_after = -1
