@@ -309,9 +309,8 @@ class Load:
             assert not thread.is_alive(), "a sender does not come to its end"
 
 
-def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(binary, stack):
-    luck = seeded()
-    fleet = Fleet(binary, stack, 4, "--run-places", "4", "--run-places-per-space", "16")
+def begin_load(fleet, luck):
+    """Spans, runs, and an automation that fires every two seconds. Returns the load and what ends it."""
     admin = fleet.servers[0].admin()
     admin.must("POST", "/v1/projects", {"name": "shop"})
     key = admin.must("POST", "/v1/keys", {"name": "app", "kind": "service", "role": "admin", "scopes": ["all"]}).data["key"]
@@ -320,22 +319,16 @@ def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(bin
                   "trigger": {"type": "cron", "schedule": "*/2 * * * * *"}}
     automation = admin.must("POST", "/v1/automations", automation).data["id"]
     load = Load(fleet, key, luck)
-    deeds, end = collections.Counter(), time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        time.sleep(luck.uniform(0, 2))  # the place of the fault, not a wait
-        server, deed = luck.choice(fleet.servers), luck.choice(["kill", "kill", "kill", "stop", "freeze"])
-        deeds[deed] += 1
-        if deed == "freeze":
-            freeze(server)
-            time.sleep(luck.uniform(0, 3))
-            thaw(server)
-            continue
-        server.kill() if deed == "kill" else server.stop()
-        server.start()
-    load.finish()
-    client = fleet.servers[0].client(key)
-    client.must("POST", f"/v1/automations/{automation}/pause", {})
 
+    def end_load():
+        load.finish()
+        fleet.servers[0].client(key).must("POST", f"/v1/automations/{automation}/pause", {})
+
+    return load, end_load
+
+
+def is_whole(fleet, load):
+    """Nothing is stuck, lost or doubled. Returns the states of the runs and the number of scheduled times that fired."""
     # Nothing is stuck: every run ends, every slot has an outcome, every lease and reservation ends.
     live = "SELECT COUNT(*) FROM runs WHERE state IN ('queued', 'preparing', 'running', 'waiting')"
     wait_until(lambda: fleet.sql(live) == "0", "every run ends", 3 * PATIENCE)
@@ -354,7 +347,6 @@ def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(bin
     twice = "SELECT COUNT(*) FROM (SELECT run_id FROM run_events WHERE body LIKE '%\"state\":\"succeeded\"%' GROUP BY run_id HAVING COUNT(*) > 1) AS twice"
     assert fleet.sql(twice) == "0", "a run ended twice"
     states = dict(line.split("|") for line in fleet.sql("SELECT state, COUNT(*) FROM runs GROUP BY state").splitlines())
-    assert set(states) <= {"succeeded", "lost"}, states
     project = fleet.sql("SELECT id FROM projects WHERE name = 'shop'")
     stored = lambda: fleet.store.query(f"SELECT count(), uniqExact(span_id) FROM hone.spans WHERE project = '{project}'", "hone").split()
     wait_until(lambda: int(stored()[1]) >= load.sent, "every accepted span is stored")
@@ -362,7 +354,29 @@ def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(bin
     assert distinct == load.sent, (rows, distinct, load.sent)
     assert rows == distinct, f"{rows - distinct} of {distinct} spans are stored twice: {load.refused}"
     assert fleet.servers[0].admin().must("GET", "/v1/audit/verify").data["ok"]
-    print(f"      {dict(deeds)} on 4 servers in {SECONDS:.0f} s: {load.sent} spans, {states} runs, {len(fired)} slots, refused {dict(load.refused)}")
+    return states, len(fired)
+
+
+def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(binary, stack):
+    luck = seeded()
+    fleet = Fleet(binary, stack, 4, "--run-places", "4", "--run-places-per-space", "16")
+    load, end_load = begin_load(fleet, luck)
+    deeds, end = collections.Counter(), time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        time.sleep(luck.uniform(0, 2))  # the place of the fault, not a wait
+        server, deed = luck.choice(fleet.servers), luck.choice(["kill", "kill", "kill", "stop", "freeze"])
+        deeds[deed] += 1
+        if deed == "freeze":
+            freeze(server)
+            time.sleep(luck.uniform(0, 3))
+            thaw(server)
+            continue
+        server.kill() if deed == "kill" else server.stop()
+        server.start()
+    end_load()
+    states, fired = is_whole(fleet, load)
+    assert set(states) <= {"succeeded", "lost"}, states
+    print(f"      {dict(deeds)} on 4 servers in {SECONDS:.0f} s: {load.sent} spans, {states} runs, {fired} slots, refused {dict(load.refused)}")
 
 
 def test_a_copied_data_directory_ends_the_older_of_two_processes(binary, stack):
