@@ -282,7 +282,14 @@ TEST_CASE("of several servers the one that received a branch inspects, verifies 
         const Time seen = due->updated_at;
         due->state = PullRequestState::open;
         REQUIRE(must(desk.pull_requests.update(*due, seen)));
-        CHECK(must(others_requests.next_due({})).has_value());
+        const auto both = must(others_requests.next_due({}));
+        REQUIRE(both.has_value());
+        // One at a time; when it is killed, the other one does.
+        CHECK(must(others_requests.claim(*both)));
+        CHECK_FALSE(must(desk.pull_requests.claim(*both)));
+        CHECK_FALSE(must(desk.pull_requests.next_due({})).has_value());
+        world.clock.advance(std::chrono::minutes(3));
+        CHECK(must(desk.pull_requests.next_due({})).has_value());
     });
 }
 
