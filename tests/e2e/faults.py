@@ -72,19 +72,8 @@ class SmallPostgres(Postgres):
         log = open(self.folder / "log", "ab")
         return subprocess.Popen([*self.disk.enter, *drop, self.programs / program, *words], cwd="/", stdout=log, stderr=log)
 
-    def pids(self):
-        return descendants(self.process.pid)
-
-    def kill(self):
-        for pid in reversed(self.pids()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.wait()
-
-    def start(self):
-        for name in ("postmaster.pid",):  # of a killed one, whose number another process may have by now
-            pathlib.Path(f"/proc/{self.disk.holder.pid}/root{self.disk.folder}/data/{name}").unlink(missing_ok=True)
-        super().start()
+    def data_on_disk(self):
+        return pathlib.Path(f"/proc/{self.disk.holder.pid}/root{self.disk.folder}/data")
 
 
 class SmallStore(SpanStore):
@@ -93,24 +82,7 @@ class SmallStore(SpanStore):
     def __init__(self, binary, stack):
         self.disk = SmallDisk(stack, 400)
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-store-")))
-        self.socket = str(self.folder / "s")
-        self.program = pathlib.Path(binary).resolve().parent / "hone-server"
-        self.start()
-        stack.callback(self.stop)
-        self.gates = [self.open_gate(stack)]
-
-    def start(self):
-        log = open(self.folder / "log", "ab")
-        words = [self.program, "engine", "--directory", self.disk.folder, "--socket", self.socket]
-        self.process = subprocess.Popen([*self.disk.enter, *words], stdin=subprocess.PIPE, stdout=log, stderr=log)
-        wait_until(self.responds, "the engine responds")
-
-    def pids(self):
-        return descendants(self.process.pid)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+        self.begin(binary, stack, self.disk.folder, self.disk.enter)
 
 
 class SmallBucket(Bucket):
@@ -277,6 +249,7 @@ def fault(installation, part, kind):
         yield
         disk.empty()
         if part == "PostgreSQL" and installation.postgres.process.poll() is not None:
+            installation.postgres.data_on_disk().joinpath("postmaster.pid").unlink(missing_ok=True)
             installation.postgres.start()  # a full disk may end it
 
 

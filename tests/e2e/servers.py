@@ -1,4 +1,4 @@
-"""Several servers on one PostgreSQL with one span store: roles, kills at random, frozen servers, sessions, drain.
+"""Several servers on one PostgreSQL with one span store: roles, kills at random of all of them, frozen servers, sessions, drain.
 
 There is no ClickHouse server to test with: our own engine is behind a gate that serves the part of ClickHouse's HTTP
 interface that Hone uses, with a user and a password. HONE_TEST_SECONDS sets how long servers are killed (default 45).
@@ -18,6 +18,7 @@ import threading
 import time
 import urllib.parse
 
+from disk import descendants
 from postgres import Postgres
 from server import PATIENCE, Client, Server, seeded, wait_until
 from telemetry import otlp_json
@@ -86,14 +87,27 @@ class SpanStore:
 
     def __init__(self, binary, stack, gates=1):
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-store-")))
-        program = pathlib.Path(binary).resolve().parent / "hone-server"
+        self.begin(binary, stack, str(self.folder), (), gates)
+
+    def begin(self, binary, stack, directory, enter, gates=1):
         self.socket = str(self.folder / "s")
-        log = open(self.folder / "log", "wb")
-        command = [program, "engine", "--directory", str(self.folder), "--socket", self.socket]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        program = pathlib.Path(binary).resolve().parent / "hone-server"
+        self.command = [*enter, program, "engine", "--directory", directory, "--socket", self.socket]
+        self.start()
         stack.callback(self.stop)
-        wait_until(self.responds, "the engine responds")
         self.gates = [self.open_gate(stack) for _ in range(gates)]
+
+    def start(self):
+        log = open(self.folder / "log", "ab")
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        wait_until(self.responds, "the engine responds")
+
+    def pids(self):
+        return descendants(self.process.pid)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def responds(self):
         assert self.process.poll() is None, (self.folder / "log").read_text()
@@ -364,8 +378,14 @@ def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(bin
     deeds, end = collections.Counter(), time.monotonic() + SECONDS
     while time.monotonic() < end:
         time.sleep(luck.uniform(0, 2))  # the place of the fault, not a wait
-        server, deed = luck.choice(fleet.servers), luck.choice(["kill", "kill", "kill", "stop", "freeze"])
+        server, deed = luck.choice(fleet.servers), luck.choice(["kill", "kill", "kill", "stop", "freeze", "database", "store"])
         deeds[deed] += 1
+        if deed in ("database", "store"):
+            part = fleet.postgres if deed == "database" else fleet.store
+            part.kill()
+            time.sleep(luck.uniform(0, 1))  # how long it is away
+            part.start()
+            continue
         if deed == "freeze":
             freeze(server)
             time.sleep(luck.uniform(0, 3))
@@ -376,7 +396,7 @@ def test_nothing_is_lost_doubled_or_stuck_while_servers_are_killed_at_random(bin
     end_load()
     states, fired = is_whole(fleet, load)
     assert set(states) <= {"succeeded", "lost"}, states
-    print(f"      {dict(deeds)} on 4 servers in {SECONDS:.0f} s: {load.sent} spans, {states} runs, {fired} slots, refused {dict(load.refused)}")
+    print(f"      {dict(deeds)} with 4 servers in {SECONDS:.0f} s: {load.sent} spans, {states} runs, {fired} slots, refused {dict(load.refused)}")
 
 
 def test_a_copied_data_directory_ends_the_older_of_two_processes(binary, stack):

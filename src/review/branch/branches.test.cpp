@@ -255,6 +255,12 @@ TEST_CASE("of several servers the one that received a branch inspects, verifies 
         CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::running);
         must(desk.branches.restart());
         CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
+        // Its result could not be written: it waits again, and not by another server.
+        must(desk.branches.verifying(*waiting));
+        must(other.verify_again());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::running);
+        must(desk.branches.verify_again());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
         // A lost server's branches fail with a reason, and wait again when it is back.
         live = {"a"};
         must(other.fail_lost());
