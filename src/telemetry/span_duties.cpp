@@ -114,6 +114,8 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     out.gauge("spans_pending", "Spans on disk that are not in the engine yet.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
     out.gauge("span_log_bytes", "Disk used by the log of spans that are not in the engine yet.", log_stats.disk_bytes);
+    out.gauge("span_log_object_bytes", "Of that log, what is in the object store and not on the disk.",
+              log_stats.archived_bytes);
     const auto backlog = m_spans.telemetry.backlog();
     out.gauge("spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
     out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",

@@ -2,6 +2,7 @@
 // stopped in order. Thread-safe after start.
 #pragma once
 
+#include "base/duty.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "telemetry/cluster/span_arrivals.h"
@@ -79,7 +80,7 @@ public:
     EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
 
 private:
-    Telemetry() = default;
+    Telemetry();
     Result<> open_parts(const TelemetryOptions& options, ProjectDirectory& projects, const Clock& clock);
 
     std::string m_directory;
@@ -102,7 +103,8 @@ private:
     std::unique_ptr<RecordLog> m_record_log;
     std::optional<Ingest> m_ingest;
     std::optional<RecordIngest> m_records;
-    std::optional<SpanJoiner> m_joiner; // last: its thread calls the others
+    std::optional<SpanJoiner> m_joiner;
+    Duty m_archiver; // last: like the joiner's, its thread calls the others
 };
 
 } // namespace hone::telemetry

@@ -27,6 +27,14 @@ const std::string durable_ids = "index_granularity = 256, " + durable;
 constexpr std::string_view keep_tokens =
     "ALTER TABLE hone.spans MODIFY SETTING non_replicated_deduplication_window = 1000";
 
+// An insert that names a time in its log_comment is refused after it, by the clock of this server and when all of its
+// rows are here: a server that was frozen before it sent them, or a network that kept them, does not store what another
+// server has stored meanwhile (block_claims.h). Other inserts pass, such as those of earlier versions.
+constexpr std::string_view take_in_time =
+    "ALTER TABLE hone.spans ADD CONSTRAINT IF NOT EXISTS arrives_in_time CHECK nowInBlock() <= "
+    "toDateTime(toUInt32OrZero(substring(getSetting('log_comment'), 7))) OR NOT "
+    "startsWith(getSetting('log_comment'), 'until ')";
+
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
@@ -228,6 +236,7 @@ Result<> create_schema(ClickHouse& engine) {
                           ", " + std::string(remove_merged_soon)));
     // Replicated tables keep tokens by themselves.
     if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
+    if (!engine.is_embedded()) TRY(engine.define(std::string(take_in_time)));
     TRY(use_codecs(engine));
     return use_large_blocks(engine);
 }

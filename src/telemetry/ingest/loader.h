@@ -91,6 +91,8 @@ private:
     };
     Result<Block> read_block();
     Result<> claim(const Block& block);
+    Result<> read_store_clock();
+    Result<> renew_claim();
     void leave_out_repetitions(Block& block);
     Result<> begin_known();
     Result<> compare_with_engine(Block& block);
@@ -102,6 +104,7 @@ private:
     Result<> correct_stored(const std::vector<UsageCounter::Change>& changes);
     Result<> insert_session_times(const Block& block);
     Result<> insert(const Block& block);
+    bool is_uncounted(uint64_t sequence) const;
     Result<> finish(Block& block);
     Result<bool> load_block();
     void note(const Result<bool>& loaded);
@@ -125,7 +128,9 @@ private:
     int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
     SessionTimes m_sessions;               // with m_step_mutex
     std::string m_rows;                    // of the block that goes in; its memory is used again; with m_step_mutex
-    bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
+    int64_t m_store_until_s = 0;           // with claims: later than this, by its own clock, the store takes no rows
+    std::vector<std::pair<uint64_t, uint64_t>> m_uncounted; // frames that were elsewhere at the start; m_step_mutex
+    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
     std::atomic<bool> m_forgets_sessions = false;
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
