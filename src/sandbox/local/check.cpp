@@ -22,28 +22,37 @@ namespace hone::sandbox {
 
 namespace {
 
-// Errno of making these namespaces, tried in a child.
-int try_namespaces(uint64_t flags) {
+// What making namespaces and mounting in them gave, each an errno. Some systems (AppArmor of Ubuntu) let every program make a user
+// namespace and give it no rights there.
+struct NamespaceTrial {
+    int made = 0;
+    int mounted = 0;
+};
+
+// Tried in a child.
+NamespaceTrial try_namespaces(uint64_t flags) {
     int descriptor = -1;
     const pid_t pid = kernel::clone_into_namespaces(flags, descriptor, -1);
-    if (pid == 0) ::_exit(0);
-    if (pid < 0) return errno;
+    if (pid == 0) ::_exit(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : errno);
+    if (pid < 0) return {errno, 0};
     const Fd process(descriptor);
-    ::waitpid(pid, nullptr, 0);
-    return 0;
+    int status = 0;
+    if (::waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return {0, ECHILD};
+    return {0, WEXITSTATUS(status)};
 }
 
 CheckLine user_namespaces() {
     CheckLine line{"user namespaces", CheckLine::ok, "with mount, pid, network, ipc, uts and time namespaces", ""};
-    const int failed =
+    const NamespaceTrial trial =
         try_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x80);
-    if (failed == 0) return line;
+    if (trial.made == 0 && trial.mounted == 0) return line;
     line.state = CheckLine::missing;
-    line.detail = std::strerror(failed);
+    line.detail = trial.made != 0 ? std::strerror(trial.made)
+                                  : std::string("without rights: a mount in one: ") + std::strerror(trial.mounted);
     const auto apparmor = read_file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 16);
     if (apparmor.ok() && trim(apparmor.value()) == "1")
-        line.advice = "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for hone, or "
-                      "start Hone as root";
+        line.advice = "AppArmor restricts them here: an AppArmor profile for hone (docs/install.md), sysctl "
+                      "kernel.apparmor_restrict_unprivileged_userns=0, or start Hone as root";
     else
         line.advice = "sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, allow "
                       "unshare and mount";
