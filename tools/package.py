@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tarfile
 
+import bill_of_materials
+from bill_of_materials import PROGRAMS
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-pod", "hone-engine")
 # Carried beside the programs where the system may not have them. The C library is the system's own: its version is the floor.
 CARRIED = ("libssl.so.3", "libcrypto.so.3", "libsimdjson.so.14", "libstdc++.so.6", "libgcc_s.so.1")
 # Carried in the Debian package too: each Debian release has another version of it, and one package is for all of them.
@@ -117,7 +119,8 @@ class Maker:
             stdout=subprocess.DEVNULL, env=self.environment)
         return path
 
-    def documents(self, folder):
+    def documents(self, folder, more=()):
+        """`more`: components that are shipped beside those that are linked in."""
         install(ROOT / "README.md", folder / "README.md")
         write(folder / "copyright", self.copyright())
         notes = (ROOT / "CHANGELOG.md").read_bytes()
@@ -127,27 +130,25 @@ class Maker:
                 f" -- {MAINTAINER}  {self.time('%a, %d %b %Y %H:%M:%S +0000')}\n"
         (folder / "changelog.gz").write_bytes(gzip.compress(entry.encode(), 9, mtime=0))
         (folder / "changelog.gz").chmod(0o644)
-        write(folder / "sbom.json", json.dumps(self.bill_of_materials(), indent=1) + "\n")
+        write(folder / "sbom.json", json.dumps(self.bill(more), indent=1) + "\n")
+        for name, text in bill_of_materials.license_texts().items():
+            (folder / "licenses").mkdir(exist_ok=True)
+            (folder / "licenses" / name).write_bytes(text)
+            (folder / "licenses" / name).chmod(0o644)
 
-    def copyright(self):
+    def bill(self, more=()):
+        bill = bill_of_materials.bill(self.build, self.version)
+        bill["components"] += more
+        return bill
+
+    def copyright(self, only=""):
         lines = ["Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/", "Upstream-Name: Hone",
-                 "Comment: Libraries that are linked in or carried along, as sbom.json lists them:"]
-        lines += [f" {row['name']}: {row['licenses'][0]['license']['name']}" for row in self.bill_of_materials()["components"]]
+                 "Comment: Libraries that are linked in or carried along. The package hone has the texts of their licenses in licenses/."]
+        lines += [f" {row['name']} {row['version']}: {row['licenses'][0]['license']['name']}" for row in self.bill()["components"]
+                  if only in ("", row["name"])]
         lines += ["", "Files: *", "Copyright: The Hone project", "License: Apache-2.0",
                   " On Debian systems the text of the license is in /usr/share/common-licenses/Apache-2.0."]
         return "\n".join(lines) + "\n"
-
-    def bill_of_materials(self):
-        """What is linked in or carried along, with its licence, as docs/dependencies.md has it: a check keeps that true."""
-        rows = []
-        document = (ROOT / "docs/dependencies.md").read_text().split("## Linked into the server")[1].split("## For building")[0]
-        for line in document.splitlines():
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if len(cells) == 4 and cells[0] not in ("name", "---"):
-                rows.append({"type": "library", "name": cells[0], "licenses": [{"license": {"name": cells[3]}}]})
-        return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-                "metadata": {"component": {"type": "application", "name": "hone", "version": self.version}},
-                "components": rows}
 
     def debs(self):
         staged = self.stage()
@@ -157,6 +158,7 @@ class Maker:
         (tree / "usr/bin").mkdir(parents=True)
         (tree / "usr/bin/hone").symlink_to("../lib/hone/hone")
         install(PACKAGING / "hone.service", tree / "usr/lib/systemd/system/hone.service")
+        install(PACKAGING / "hone.apparmor", place / "hone.apparmor")
         install(PACKAGING / "hone.sysusers", tree / "usr/lib/sysusers.d/hone.conf")
         install(PACKAGING / "hone.default", tree / "etc/default/hone")
         for shell, target in (("bash", "usr/share/bash-completion/completions/hone"),
@@ -176,7 +178,7 @@ class Maker:
         tree = self.work / "deb-engine"
         install(staged / "libchdb.so", tree / "usr/lib/hone/libchdb.so")
         (tree / "usr/share/doc/hone-engine").mkdir(parents=True)
-        write(tree / "usr/share/doc/hone-engine/copyright", self.copyright())
+        write(tree / "usr/share/doc/hone-engine/copyright", self.copyright("chDB"))
         made.append(self.deb("hone-engine", tree, {
             "Depends": "libc6 (>= 2.17)", "Enhances": "hone",
             "Description": "span engine of Hone\n"
@@ -192,7 +194,8 @@ class Maker:
         tree = self.work / name
         self.programs(staged, tree, CARRIED)
         install(staged / "libchdb.so", tree / "libchdb.so")
-        install(PACKAGING / "hone.service", tree / "hone.service")
+        for file in ("hone.service", "hone.apparmor"):
+            install(PACKAGING / file, tree / file)
         install(ROOT / "LICENSE", tree / "LICENSE")
         self.documents(tree / "doc")
         path = self.out / f"{name}.tar.zst"
@@ -265,6 +268,8 @@ class Maker:
             "--customize-hook=rm -rf $1/var/lib/apt/lists/* $1/var/cache/* $1/var/log/*", "bookworm", root,
             env=self.environment)
         with tarfile.open(root) as source:
+            self.base_packages = list(bill_of_materials.installed(source.extractfile("./var/lib/dpkg/status").read().decode()))
+        with tarfile.open(root) as source:
             for entry in source:
                 if entry.isdev():
                     continue
@@ -287,6 +292,9 @@ class Maker:
             place = self.work / "image-programs"
             self.programs(staged, place, CARRIED_IN_DEBIAN)
             self.add_tree(target, place, "usr/lib/hone")
+            documents = self.work / "image-documents"
+            self.documents(documents, self.base_packages)
+            self.add_tree(target, documents, "usr/share/doc/hone")
             # Where the init container of a pod finds it: this image is kubernetes_tools_image.
             target.add(staged / "hone-pod", "hone-tools/hone-pod", filter=self.clean)
             link = tarfile.TarInfo("usr/bin/hone")
