@@ -4,6 +4,7 @@ client.py span NAME      sends a span over OTLP, waits until it is stored, print
 client.py start SCRIPT   starts a worker that runs a shell script, waits until its sandbox runs, prints its id
 client.py state RUN      prints the state of a worker
 client.py wait RUN       waits until the worker ended, prints its state and what it wrote
+client.py key NAME       prints a new API key of the person
 client.py version        prints the version of the server and of its database's schema
 HONE_PASSWORD is the password of admin@localhost, HONE_SERVER the server's address (127.0.0.1), HONE_SETTINGS further settings of workers."""
 
@@ -51,13 +52,17 @@ def wait_for(check, what):
     return found
 
 
+def key(client, name):
+    return client.call("POST", "/v1/keys", {"name": name})["data"]["key"]
+
+
 def span(client, name):
-    key = client.call("POST", "/v1/keys", {"name": "sender of " + name})["data"]["key"]
+    sender = key(client, "sender of " + name)
     now = time.time_ns()
     client.call("POST", "/v1/traces", {"resourceSpans": [{
         "resource": {"attributes": [{"key": "openinference.project.name", "value": {"stringValue": "shop"}}]},
         "scopeSpans": [{"spans": [{"traceId": f"{now:032x}", "spanId": f"{now % (1 << 62) + 1:016x}", "name": name,
-                                   "startTimeUnixNano": str(now), "endTimeUnixNano": str(now + 1000)}]}]}]}, key, OTLP)
+                                   "startTimeUnixNano": str(now), "endTimeUnixNano": str(now + 1000)}]}]}]}, sender, OTLP)
 
     def stored():
         try:
@@ -98,5 +103,5 @@ def version(client):
 
 
 if __name__ == "__main__":
-    commands = {"span": span, "start": start, "state": state, "wait": wait, "version": version}
+    commands = {"span": span, "start": start, "state": state, "wait": wait, "version": version, "key": key}
     print(json.dumps(commands[sys.argv[1]](Client(), *sys.argv[2:])))

@@ -18,7 +18,7 @@ import unittest.mock
 
 import docker
 from chart import check_chart
-from machine import SYSTEMD, Machine, run
+from machine import SYSTEMD, Machine, run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "tools"))
@@ -234,6 +234,7 @@ class Suite:
             check_worker(said("wait", said("start", WORKER)))
             # A worker outlives a restart of the server, and an upgrade is one.
             served = said("version")
+            booted.type(f"HONE_API_KEY={said('key', 'backup')} hone backup /root/before.hone")
             run_id = said("start", "touch here-it-waits; until [ -e continue ]; do sleep 0.2; done; " + WORKER)
             main = booted.type("systemctl show -p MainPID --value hone")
             booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{NEW}_amd64.deb /srv/hone-engine_{NEW}_amd64.deb", shown=True)
@@ -248,6 +249,8 @@ class Suite:
             assert len(waiting) == 1, waiting
             booted.type(f"touch {pathlib.PurePosixPath(waiting[0]).parent}/continue")
             check_worker(said("wait", run_id))
+            if upgraded[1] > served[1]:
+                self.go_back(booted, said)
             booted.type("apt-get remove -y -qq hone hone-engine", shown=True)
             assert booted.type("pgrep -l hone", check=False) == "", "the service goes on after its removal"
             assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
@@ -263,6 +266,20 @@ class Suite:
         self.check_left(machine, before)
         (self.packages.parent / f"packages-{suite}.log").write_text(transcript)
         print(f"        {suite}: installed, used, upgraded (schema {served[1]} to {upgraded[1]}), removed by systemd and apt", flush=True)
+
+    def go_back(self, booted, said):
+        """From a newer schema: the older programs refuse the data, and start with those of the backup that was saved before."""
+        old = f"/srv/hone_{OLD}_amd64.deb /srv/hone-engine_{OLD}_amd64.deb"
+        booted.type(f"apt-get install -y -qq --no-install-recommends --allow-downgrades {old}", shown=True)
+        why = "journalctl -u hone -o cat | grep 'written by a newer Hone' | tail -n 1"
+        wait_until(lambda: booted.type(why), "the older programs refuse the data")
+        booted.type(why, shown=True)
+        for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /root/before.hone --data-dir /var/lib/hone",
+                        "cp -p /var/lib/hone.newer/master.key /var/lib/hone/", "chown -R hone:hone /var/lib/hone", "systemctl start hone"):
+            booted.type(command, shown=True)
+        assert said("span", "third " + SPAN) == ["first " + SPAN, "third " + SPAN]
+        check_worker(said("wait", said("start", WORKER)))
+        booted.type("rm -r /var/lib/hone.newer")
 
     def check_process(self, booted):
         """The server has the rights that the unit leaves it, and no others."""
