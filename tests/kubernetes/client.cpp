@@ -1,7 +1,8 @@
 // Hone's client of Kubernetes as a command, for the suite `kubernetes`: what it returns is printed as JSON.
 //   kubernetes_client KUBECONFIG get PATH | post PATH (body from standard input)
 //   kubernetes_client KUBECONFIG pod NAMESPACE SANDBOX IMAGE       creates it, compares it, watches it until it is
-//   ready kubernetes_client KUBECONFIG exec NAMESPACE POD[:CONTAINER] COMMAND…   input, output, and as status the exit code
+//   ready kubernetes_client KUBECONFIG exec NAMESPACE POD[:CONTAINER] COMMAND…
+//                                                                  input, output, and as status the exit code
 //   kubernetes_client KUBECONFIG delete NAMESPACE POD              by its uid, and watches until it is gone
 #include "base/file.h"
 #include "base/log.h"

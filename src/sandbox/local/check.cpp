@@ -22,8 +22,8 @@ namespace hone::sandbox {
 
 namespace {
 
-// What making namespaces and mounting in them gave, each an errno. Some systems (AppArmor of Ubuntu) let every program make a user
-// namespace and give it no rights there.
+// What making namespaces and mounting in them gave, each an errno. Some systems (AppArmor of Ubuntu) let every program
+// make a user namespace and give it no rights there.
 struct NamespaceTrial {
     int made = 0;
     int mounted = 0;

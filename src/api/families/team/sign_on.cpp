@@ -138,7 +138,8 @@ std::string escaped_html(std::string_view text) {
     return out;
 }
 
-// The only pages that are not a part of the UI: they stand where the browser comes from another site, without its login.
+// The only pages that are not a part of the UI: they stand where the browser comes from another site, without its
+// login.
 constexpr std::string_view page_style =
     ":root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;color:light-dark(#1a1e22,#e8eaec);background:"
     "light-dark(#ffffff,#131416)}main{max-width:26rem;margin:18vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}"
