@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes what people install from a release build: Debian packages, a folder in an archive that runs on any Linux with a
 recent enough C library, and a container image as an OCI layout. `./dev package` calls it; docs/install.md describes the
-results. The same sources and SOURCE_DATE_EPOCH give the same bytes."""
+results. The Helm chart and the compose file are put beside them. The same sources and SOURCE_DATE_EPOCH give the same bytes."""
 
 import argparse
 import datetime
@@ -325,6 +325,32 @@ class Maker:
         (layout / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
         return layout
 
+    # --- what starts the image
+
+    def chart(self):
+        """As `helm package` makes it, with the times of the sources."""
+        folder = PACKAGING / "helm/hone"
+        chart = (folder / "Chart.yaml").read_text()
+        values = (folder / "values.yaml").read_text()
+        for name, text in (("version", chart), ("appVersion", chart), ("tag", values)):
+            if (found := re.search(rf'^ *{name}: "?([^"\n]+)"?$', text, re.M).group(1)) != version():
+                raise SystemExit(f"package.py: the chart has {name} {found}, the program is {version()}")
+        path = self.out / f"hone-{version()}.tgz"
+        with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            with tarfile.open(fileobj=packed, mode="w|", format=tarfile.GNU_FORMAT) as target:
+                for source in sorted(folder.rglob("*")):
+                    if source.is_file():
+                        target.add(source, f"hone/{source.relative_to(folder)}", filter=self.plain)
+        compose = self.out / "compose.yaml"
+        install(PACKAGING / "compose.yaml", compose)
+        return [path, compose]
+
+    def plain(self, entry):
+        """Without the rights and times that a checkout happens to have."""
+        entry = self.clean(entry)
+        entry.mode, entry.mtime = 0o644, self.epoch
+        return entry
+
     def time(self, form="%Y-%m-%dT%H:%M:%SZ"):
         return datetime.datetime.fromtimestamp(self.epoch, datetime.timezone.utc).strftime(form)
 
@@ -335,9 +361,9 @@ def main():
     parser.add_argument("--out", default=ROOT / "build/packages")
     parser.add_argument("--level", type=int, default=19, help="of compression; 1 is fast")
     parser.add_argument("--version", help="instead of the program's own; for tests of upgrades")
-    parser.add_argument("kinds", nargs="*", help="deb, archive, image; all if none is named")
+    parser.add_argument("kinds", nargs="*", help="deb, archive, image, chart; all if none is named")
     options = parser.parse_args()
-    makers = {"deb": Maker.debs, "archive": Maker.archive, "image": Maker.image}
+    makers = {"deb": Maker.debs, "archive": Maker.archive, "image": Maker.image, "chart": Maker.chart}
     for kind in options.kinds:
         if kind not in makers:
             parser.error(f"no kind named {kind}; there are: {', '.join(makers)}")
@@ -348,10 +374,10 @@ def main():
         for path in made if isinstance(made, list) else [made]:
             size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file()) if path.is_dir() else path.stat().st_size
             print(f"{size / 1e6:8.1f} MB  {os.path.relpath(path)}")
-            if path.is_file():
-                with open(path, "rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                sums.append(f"{digest}  {path.name}\n")
+            listed = path / "index.json" if path.is_dir() else path  # which names the hash of everything else in the image
+            with open(listed, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            sums.append(f"{digest}  {listed.relative_to(maker.out)}\n")
     (maker.out / "SHA256SUMS").write_text("".join(sums))
     shutil.rmtree(maker.work)
 

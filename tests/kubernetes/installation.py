@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -24,7 +25,6 @@ NAMESPACE, WORKERS = "hone", "hone-workers"
 REPOSITORY, TAGS = "test.local/hone", ("1", "2")  # the same image under two names: an upgrade has to replace the pod
 SERVICE = "10.96.0.1"  # of the API server, the first of its range
 PASSWORD = "a-first-password"
-CHART = ROOT / "packaging/helm/hone"
 VALUES = {"image.repository": REPOSITORY, "image.pullPolicy": "Never", "adminPasswordSecret": "first", "persistence.size": "1Gi",
           "persistence.storageClassName": volumes.CLASS, "workers.enabled": "true", "workers.image": clusters.WORKER_IMAGE,
           "workers.storageClass": volumes.CLASS}
@@ -41,10 +41,8 @@ def helm_program():
     return module.helm()
 
 
-def write_images(bench, folder):
+def write_images(folder):
     """The layout of the image as a file that containerd imports, under both names."""
-    subprocess.run([sys.executable, ROOT / "tools/package.py", "--build", bench.hone.parent, "--out", folder, "--level", "1", "image"],
-                   check=True, stdout=subprocess.DEVNULL)
     layout = folder / "image"
     manifest, = json.loads((layout / "index.json").read_text())["manifests"]
     named = [manifest | {"annotations": {"io.containerd.image.name": f"{REPOSITORY}:{tag}", "org.opencontainers.image.ref.name": tag}}
@@ -55,11 +53,17 @@ def write_images(bench, folder):
     return folder / "hone.tar"
 
 
-def import_images(bench):
-    with tempfile.TemporaryDirectory(prefix="image-", dir=bench.cluster.state) as folder:
-        ctr = bench.cluster.programs / "debian/usr/bin/ctr"
-        inside = ["nsenter", f"--mount=/proc/{bench.cluster.first_process}/ns/mnt"]
-        subprocess.run([*inside, ctr, "-n", "k8s.io", "images", "import", write_images(bench, pathlib.Path(folder))], check=True, capture_output=True)
+def package(bench, folder):
+    """Makes image and chart, gives the image to the node, and returns the file of the chart."""
+    subprocess.run([sys.executable, ROOT / "tools/package.py", "--build", bench.hone.parent, "--out", folder, "--level", "1", "image", "chart"],
+                   check=True, stdout=subprocess.DEVNULL)
+    ctr = bench.cluster.programs / "debian/usr/bin/ctr"
+    inside = ["nsenter", f"--mount=/proc/{bench.cluster.first_process}/ns/mnt"]
+    subprocess.run([*inside, ctr, "-n", "k8s.io", "images", "import", write_images(folder)], check=True, capture_output=True)
+    shutil.rmtree(folder / "image")
+    (folder / "hone.tar").unlink()
+    chart, = folder.glob("hone-*.tgz")
+    return chart
 
 
 class Release:
@@ -186,13 +190,13 @@ def check_removed(bench):
 
 
 def run(bench):
-    import_images(bench)
     make_namespace(bench)
     with contextlib.ExitStack() as stack:
+        chart = package(bench, pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="packages-", dir=bench.cluster.state))))
         stack.enter_context(service_address(bench))
         release = Release(bench, stack)
         started = time.monotonic()
-        notes = release.helm("install", "hone", CHART, "--wait", "--timeout", "5m", *release.set(image__tag=TAGS[0]))
+        notes = release.helm("install", "hone", chart, "--wait", "--timeout", "5m", *release.set(image__tag=TAGS[0]))
         print(f"      helm install until the server is ready: {time.monotonic() - started:.1f} s")
         assert "the Secret first" in notes and f"namespace {WORKERS}" in notes, notes
         check_pod(release)
@@ -201,7 +205,7 @@ def run(bench):
             check_report(release)
             check_worker(release)
         before = release.pod()["metadata"]["uid"]
-        release.helm("upgrade", "hone", CHART, "--wait", "--timeout", "5m", *release.set(image__tag=TAGS[1]))
+        release.helm("upgrade", "hone", chart, "--wait", "--timeout", "5m", *release.set(image__tag=TAGS[1]))
         assert release.pod()["metadata"]["uid"] != before and release.pod()["spec"]["containers"][0]["image"] == f"{REPOSITORY}:{TAGS[1]}"
         with workers_are_closed(bench, release):
             assert release.client("span", "after the upgrade") == ["after the upgrade", "before the upgrade"]

@@ -17,7 +17,7 @@ import traceback
 import unittest.mock
 
 import docker
-from chart import check_chart
+from chart import check_chart, rendered
 from machine import SYSTEMD, Machine, run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -125,13 +125,14 @@ class Suite:
         sums = [(place / "SHA256SUMS").read_text() for place in (first, self.packages / "again")]
         assert sums[0] == sums[1] and sums[0].count("\n") == 2, sums
 
-    def test_archive_and_image_are_made_twice_with_the_same_bytes(self):
+    def test_archive_image_and_chart_are_made_twice_with_the_same_bytes(self):
         """The second time with another time zone and other rights of new files."""
         other = {"env": os.environ | {"TZ": "Asia/Tokyo"}, "umask": 0o077}
-        for kind, place, what in (("archive", "archive", "SHA256SUMS"), ("image", "image-out", "image/index.json")):
+        for kind, place in (("archive", "archive"), ("image", "image-out"), ("chart", "chart")):
             first, again = self.made(kind, place), self.packages / f"{place}-again"
             self.package(kind, "--out", again, **other)
-            assert (first / what).read_text() == (again / what).read_text(), what
+            sums = (first / "SHA256SUMS").read_text()
+            assert sums and sums == (again / "SHA256SUMS").read_text(), sums
 
     def test_the_bill_of_materials_has_every_library_with_version_and_license(self):
         place = pathlib.Path(tempfile.mkdtemp(prefix="hone-bill-", dir=self.packages))
@@ -433,6 +434,8 @@ class Suite:
 
     def test_the_chart_renders_what_kubernetes_and_the_server_understand(self):
         print(f"        chart: {check_chart()} objects with every value set", flush=True)
+        packed = next(self.made("chart", "chart").glob("*.tgz"))
+        assert rendered(chart=packed).stdout == rendered().stdout
 
 
 def main():
