@@ -2,7 +2,7 @@
 # therefore be unique within a folder. -DUNITY=OFF compiles file by file. Not CMake's UNITY_BUILD: its groups name files by
 # their whole path, so that ccache would serve no other checkout.
 option(UNITY "Compile the files of a folder in groups" ON)
-set(UNITY_FILES 10 CACHE STRING "Files in a group")
+set(UNITY_FILES 30 CACHE STRING "Files in a group")
 function(hone_groups result name)
     if(NOT UNITY)
         set(${result} ${ARGN} PARENT_SCOPE)

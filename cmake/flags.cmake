@@ -7,6 +7,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 else()
     add_compile_options(-Wno-maybe-uninitialized # g++ 12 sees them in every variant that is moved from
         -Wno-subobject-linkage) # a group of files (UNITY) includes them, so that they count as headers
+    # g++ collects its garbage first at 1 GB, not at some 30 MB: a tenth of the compile time.
+    add_compile_options(--param=ggc-min-expand=200 --param=ggc-min-heapsize=1000000)
 endif()
 
 if(SANITIZE)

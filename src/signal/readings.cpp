@@ -21,7 +21,7 @@ namespace {
 constexpr auto readings_counted = std::chrono::hours(24 * 30);
 constexpr size_t most_entries = 50;
 constexpr size_t longest_statement = 300;
-constexpr int64_t least_traces = 2; // a problem that recurs
+constexpr int64_t least_recurring_traces = 2; // a problem that recurs
 constexpr int64_t most_dismissed = 50;
 constexpr size_t most_trigger_bytes = 400'000;
 
@@ -443,7 +443,7 @@ Result<std::optional<IssueId>> Signal::issue_of_sightings(const access::Project&
         candidate.first_seen_ns = to_ns(time); // the last row is the oldest
     }
     candidate.traces = static_cast<int64_t>(traces.size());
-    if (candidate.traces < least_traces) return std::optional<IssueId>();
+    if (candidate.traces < least_recurring_traces) return std::optional<IssueId>();
     const ReadKindRow& about = about_kind(kind);
     candidate.detector = Detector::reading;
     candidate.subject = fmt::format("{}\n{}", name_of(kind), place);

@@ -94,9 +94,9 @@ Result<int64_t> copy_bytes(int from, int into, int64_t bytes) {
 }
 
 // Goes through the folder without recursion into descriptors: each level is opened by its path below the workspace.
-class Archive {
+class ArchiveWriter {
 public:
-    Archive(int workspace, int into, const FileLimits& limits)
+    ArchiveWriter(int workspace, int into, const FileLimits& limits)
         : m_workspace(workspace),
           m_tar(into),
           m_limits(limits) {}
@@ -212,7 +212,7 @@ Result<int64_t> copy_workspace_file(int workspace, const std::string& path, int 
 }
 
 Result<int64_t> archive_folder(int workspace, const std::string& path, int into, const FileLimits& limits) {
-    return Archive(workspace, into, limits).write(path);
+    return ArchiveWriter(workspace, into, limits).write(path);
 }
 
 std::unique_ptr<Files> files_of(Fd directory, std::shared_ptr<void> kept) {

@@ -73,7 +73,7 @@ struct ImportExamples {
 
 namespace {
 
-constexpr size_t largest_upload = 100 << 20;
+constexpr size_t largest_dataset_file = 100 << 20;
 constexpr size_t largest_unpacked = 256 << 20;
 
 std::string plain_example_id(const std::string& text) {
@@ -271,7 +271,7 @@ Result<One<UploadedView>> import_examples(const Call& call, const ImportExamples
                                        return import->add(std::move(example));
                                    });
     if (is_packed) {
-        const std::string packed = TRY(net::read_all(*body.reader, largest_upload));
+        const std::string packed = TRY(net::read_all(*body.reader, largest_dataset_file));
         const std::string content = TRY(net::gunzip(packed, largest_unpacked));
         TRY(reader.add(content));
     } else {
@@ -454,7 +454,7 @@ const Route phoenix_dataset_files_table[] = {
     route<upload_dataset>("POST", "/v1/datasets/upload", need(dataset_write),
                           "Create, append to or update a dataset from JSON, CSV or JSON lines.")
         .takes("application/json, multipart/form-data")
-        .with_body_limit(largest_upload)
+        .with_body_limit(largest_dataset_file)
         .like_phoenix(),
     route<import_examples>("POST", "/v1/datasets/import", need(dataset_write),
                            "Import a file of examples, CSV or JSON lines, plain or gzip.")
