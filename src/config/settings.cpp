@@ -356,6 +356,11 @@ constexpr Setting list[] = {
         "span_log_limit",
         "Disk space for spans that are accepted and not stored yet; above it new spans are rejected and senders retry.",
         64 << 20, 1LL << 44),
+    bytes<&Config::span_log_object_limit>(
+        "span_log_object_limit",
+        "Size of accepted spans that may wait in object_store: parts of the span log go there while it fills more than "
+        "half of span_log_limit. 0: they stay on the disk, as they do with object_store = file.",
+        0, 1LL << 50),
     duration<&Config::span_wait_limit>("span_wait_limit",
                                        "Time that accepted spans may wait to be stored before `/readyz`, `hone check`, "
                                        "the web UI and a notice report it.",

@@ -15,6 +15,7 @@
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
 #include "server/automations.h"
+#include "server/backup/log_archive.h"
 #include "server/demo/demo.h"
 #include "server/evaluation/evaluator_runs.h"
 #include "server/evaluation/example_files.h"
@@ -146,6 +147,7 @@ private:
     std::optional<AccountMail> m_account_mail;
     std::optional<identity::Identities> m_identities;
     std::optional<telemetry::TraceProjects> m_trace_projects;
+    std::optional<LogArchive> m_log_archive; // null: the span log stays on the disk
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<telemetry::Spans> m_spans;
     std::optional<telemetry::SpanDuties> m_span_duties;

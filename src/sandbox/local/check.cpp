@@ -29,8 +29,8 @@ CheckLine user_namespaces() {
     line.detail = std::strerror(failed);
     const auto apparmor = read_file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 16);
     if (apparmor.ok() && trim(apparmor.value()) == "1")
-        line.advice = "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for hone, or "
-                      "start Hone as root";
+        line.advice = "AppArmor restricts them here: an AppArmor profile for hone (docs/install.md), sysctl "
+                      "kernel.apparmor_restrict_unprivileged_userns=0, or start Hone as root";
     else
         line.advice = "sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, allow "
                       "unshare and mount";

@@ -11,6 +11,7 @@
 #include "server/membership/membership.h"
 #include "server/membership/roles.h"
 #include "skill/skills.h"
+#include "telemetry/engine/merge_state.h"
 #include "telemetry/telemetry.h"
 
 namespace hone::server {
@@ -21,6 +22,7 @@ struct DiagnosisParts {
     const config::Config& config;
     Membership& membership;
     telemetry::Telemetry& telemetry;
+    telemetry::MergeState merges;
     automation::Scheduler& scheduler;
     const skill::Skills& skills;
     objects::ObjectStore& objects;

@@ -115,8 +115,9 @@ Result<std::vector<api::ServerView>> Server::servers(const access::Caller& calle
 
 Result<std::vector<api::FindingView>> Server::diagnosis(const access::Caller& caller) {
     TRY(caller.require(access::Permission::user_manage));
-    return diagnose({*m_database, m_clock, m_config, *m_membership, *m_telemetry, m_automations->scheduler(), *m_skills,
-                     *m_objects, m_sandboxes.get(), m_no_sandboxes, m_edge->counts(), m_roles});
+    return diagnose({*m_database, m_clock, m_config, *m_membership, *m_telemetry, m_span_duties->merges(),
+                     m_automations->scheduler(), *m_skills, *m_objects, m_sandboxes.get(), m_no_sandboxes,
+                     m_edge->counts(), m_roles});
 }
 
 Result<api::CapacityView> Server::capacity(const access::Caller& caller) {
