@@ -102,7 +102,7 @@ public:
     std::optional<std::string> no_room; // why its provider cannot take it now: it is queued again
 
 private:
-    // A second later; false: the server stops.
+    // About a second later; false: the server stops.
     bool await_database(bool is_first);
 
     State m_state = State::preparing; // as `move` and `harness_started` wrote it
