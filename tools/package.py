@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes what people install from a release build: Debian packages, a folder in an archive that runs on any Linux with a
 recent enough C library, and a container image as an OCI layout. `./dev package` calls it; docs/install.md describes the
-results. The same sources and SOURCE_DATE_EPOCH give the same bytes."""
+results. The Helm chart and the compose file are put beside them. The same sources and SOURCE_DATE_EPOCH give the same bytes."""
 
 import argparse
 import datetime
@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tarfile
 
+import bill_of_materials
+from bill_of_materials import PROGRAMS
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "hone-pod", "hone-engine")
 # Carried beside the programs where the system may not have them. The C library is the system's own: its version is the floor.
 CARRIED = ("libssl.so.3", "libcrypto.so.3", "libsimdjson.so.14", "libstdc++.so.6", "libgcc_s.so.1")
 # Carried in the Debian package too: each Debian release has another version of it, and one package is for all of them.
@@ -117,7 +119,8 @@ class Maker:
             stdout=subprocess.DEVNULL, env=self.environment)
         return path
 
-    def documents(self, folder):
+    def documents(self, folder, more=()):
+        """`more`: components that are shipped beside those that are linked in."""
         install(ROOT / "README.md", folder / "README.md")
         write(folder / "copyright", self.copyright())
         notes = (ROOT / "CHANGELOG.md").read_bytes()
@@ -127,27 +130,25 @@ class Maker:
                 f" -- {MAINTAINER}  {self.time('%a, %d %b %Y %H:%M:%S +0000')}\n"
         (folder / "changelog.gz").write_bytes(gzip.compress(entry.encode(), 9, mtime=0))
         (folder / "changelog.gz").chmod(0o644)
-        write(folder / "sbom.json", json.dumps(self.bill_of_materials(), indent=1) + "\n")
+        write(folder / "sbom.json", json.dumps(self.bill(more), indent=1) + "\n")
+        for name, text in bill_of_materials.license_texts().items():
+            (folder / "licenses").mkdir(exist_ok=True)
+            (folder / "licenses" / name).write_bytes(text)
+            (folder / "licenses" / name).chmod(0o644)
 
-    def copyright(self):
+    def bill(self, more=()):
+        bill = bill_of_materials.bill(self.build, self.version)
+        bill["components"] += more
+        return bill
+
+    def copyright(self, only=""):
         lines = ["Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/", "Upstream-Name: Hone",
-                 "Comment: Libraries that are linked in or carried along, as sbom.json lists them:"]
-        lines += [f" {row['name']}: {row['licenses'][0]['license']['name']}" for row in self.bill_of_materials()["components"]]
+                 "Comment: Libraries that are linked in or carried along. The package hone has the texts of their licenses in licenses/."]
+        lines += [f" {row['name']} {row['version']}: {row['licenses'][0]['license']['name']}" for row in self.bill()["components"]
+                  if only in ("", row["name"])]
         lines += ["", "Files: *", "Copyright: The Hone project", "License: Apache-2.0",
                   " On Debian systems the text of the license is in /usr/share/common-licenses/Apache-2.0."]
         return "\n".join(lines) + "\n"
-
-    def bill_of_materials(self):
-        """What is linked in or carried along, with its licence, as docs/dependencies.md has it: a check keeps that true."""
-        rows = []
-        document = (ROOT / "docs/dependencies.md").read_text().split("## Linked into the server")[1].split("## For building")[0]
-        for line in document.splitlines():
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if len(cells) == 4 and cells[0] not in ("name", "---"):
-                rows.append({"type": "library", "name": cells[0], "licenses": [{"license": {"name": cells[3]}}]})
-        return {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-                "metadata": {"component": {"type": "application", "name": "hone", "version": self.version}},
-                "components": rows}
 
     def debs(self):
         staged = self.stage()
@@ -157,6 +158,7 @@ class Maker:
         (tree / "usr/bin").mkdir(parents=True)
         (tree / "usr/bin/hone").symlink_to("../lib/hone/hone")
         install(PACKAGING / "hone.service", tree / "usr/lib/systemd/system/hone.service")
+        install(PACKAGING / "hone.apparmor", place / "hone.apparmor")
         install(PACKAGING / "hone.sysusers", tree / "usr/lib/sysusers.d/hone.conf")
         install(PACKAGING / "hone.default", tree / "etc/default/hone")
         for shell, target in (("bash", "usr/share/bash-completion/completions/hone"),
@@ -176,7 +178,7 @@ class Maker:
         tree = self.work / "deb-engine"
         install(staged / "libchdb.so", tree / "usr/lib/hone/libchdb.so")
         (tree / "usr/share/doc/hone-engine").mkdir(parents=True)
-        write(tree / "usr/share/doc/hone-engine/copyright", self.copyright())
+        write(tree / "usr/share/doc/hone-engine/copyright", self.copyright("chDB"))
         made.append(self.deb("hone-engine", tree, {
             "Depends": "libc6 (>= 2.17)", "Enhances": "hone",
             "Description": "span engine of Hone\n"
@@ -192,7 +194,8 @@ class Maker:
         tree = self.work / name
         self.programs(staged, tree, CARRIED)
         install(staged / "libchdb.so", tree / "libchdb.so")
-        install(PACKAGING / "hone.service", tree / "hone.service")
+        for file in ("hone.service", "hone.apparmor"):
+            install(PACKAGING / file, tree / file)
         install(ROOT / "LICENSE", tree / "LICENSE")
         self.documents(tree / "doc")
         path = self.out / f"{name}.tar.zst"
@@ -265,6 +268,8 @@ class Maker:
             "--customize-hook=rm -rf $1/var/lib/apt/lists/* $1/var/cache/* $1/var/log/*", "bookworm", root,
             env=self.environment)
         with tarfile.open(root) as source:
+            self.base_packages = list(bill_of_materials.installed(source.extractfile("./var/lib/dpkg/status").read().decode()))
+        with tarfile.open(root) as source:
             for entry in source:
                 if entry.isdev():
                     continue
@@ -287,6 +292,9 @@ class Maker:
             place = self.work / "image-programs"
             self.programs(staged, place, CARRIED_IN_DEBIAN)
             self.add_tree(target, place, "usr/lib/hone")
+            documents = self.work / "image-documents"
+            self.documents(documents, self.base_packages)
+            self.add_tree(target, documents, "usr/share/doc/hone")
             # Where the init container of a pod finds it: this image is kubernetes_tools_image.
             target.add(staged / "hone-pod", "hone-tools/hone-pod", filter=self.clean)
             link = tarfile.TarInfo("usr/bin/hone")
@@ -317,6 +325,32 @@ class Maker:
         (layout / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
         return layout
 
+    # --- what starts the image
+
+    def chart(self):
+        """As `helm package` makes it, with the times of the sources."""
+        folder = PACKAGING / "helm/hone"
+        chart = (folder / "Chart.yaml").read_text()
+        values = (folder / "values.yaml").read_text()
+        for name, text in (("version", chart), ("appVersion", chart), ("tag", values)):
+            if (found := re.search(rf'^ *{name}: "?([^"\n]+)"?$', text, re.M).group(1)) != version():
+                raise SystemExit(f"package.py: the chart has {name} {found}, the program is {version()}")
+        path = self.out / f"hone-{version()}.tgz"
+        with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            with tarfile.open(fileobj=packed, mode="w|", format=tarfile.GNU_FORMAT) as target:
+                for source in sorted(folder.rglob("*")):
+                    if source.is_file():
+                        target.add(source, f"hone/{source.relative_to(folder)}", filter=self.plain)
+        compose = self.out / "compose.yaml"
+        install(PACKAGING / "compose.yaml", compose)
+        return [path, compose]
+
+    def plain(self, entry):
+        """Without the rights and times that a checkout happens to have."""
+        entry = self.clean(entry)
+        entry.mode, entry.mtime = 0o644, self.epoch
+        return entry
+
     def time(self, form="%Y-%m-%dT%H:%M:%SZ"):
         return datetime.datetime.fromtimestamp(self.epoch, datetime.timezone.utc).strftime(form)
 
@@ -327,9 +361,9 @@ def main():
     parser.add_argument("--out", default=ROOT / "build/packages")
     parser.add_argument("--level", type=int, default=19, help="of compression; 1 is fast")
     parser.add_argument("--version", help="instead of the program's own; for tests of upgrades")
-    parser.add_argument("kinds", nargs="*", help="deb, archive, image; all if none is named")
+    parser.add_argument("kinds", nargs="*", help="deb, archive, image, chart; all if none is named")
     options = parser.parse_args()
-    makers = {"deb": Maker.debs, "archive": Maker.archive, "image": Maker.image}
+    makers = {"deb": Maker.debs, "archive": Maker.archive, "image": Maker.image, "chart": Maker.chart}
     for kind in options.kinds:
         if kind not in makers:
             parser.error(f"no kind named {kind}; there are: {', '.join(makers)}")
@@ -340,10 +374,10 @@ def main():
         for path in made if isinstance(made, list) else [made]:
             size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file()) if path.is_dir() else path.stat().st_size
             print(f"{size / 1e6:8.1f} MB  {os.path.relpath(path)}")
-            if path.is_file():
-                with open(path, "rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                sums.append(f"{digest}  {path.name}\n")
+            listed = path / "index.json" if path.is_dir() else path  # which names the hash of everything else in the image
+            with open(listed, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            sums.append(f"{digest}  {listed.relative_to(maker.out)}\n")
     (maker.out / "SHA256SUMS").write_text("".join(sums))
     shutil.rmtree(maker.work)
 

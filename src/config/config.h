@@ -119,6 +119,7 @@ struct Config {
     std::string kubernetes_runtime_class;
     std::string kubernetes_storage_class;
     std::string kubernetes_pod_user = "own_uid";
+    int64_t kubernetes_ready = 0;
     std::string public_url;
     std::string password_logins = "all";
     std::string second_factor_required = "false";

@@ -371,9 +371,9 @@ constexpr Setting list[] = {
                                    "Prepared sandboxes after the first start, so that later runs start faster.", 0, 64),
     text<&Config::kubernetes_kubeconfig>(
         "kubernetes_kubeconfig",
-        "File that describes how a Kubernetes cluster is reached, or `in-cluster` for a "
-        "server that runs in a pod of it. Empty: provider kubernetes is not "
-        "available (docs/providers.md).",
+        "File that describes how a Kubernetes cluster is reached, `in-cluster` for a server that runs in a pod of it, "
+        "or `sealed`: what `hone cluster set` has stored, encrypted. Empty: provider kubernetes is not available "
+        "(docs/providers.md).",
         "FILE"),
     text<&Config::kubernetes_context>("kubernetes_context", "Context of kubernetes_kubeconfig. Empty: its current one.",
                                       "NAME"),
@@ -397,6 +397,11 @@ constexpr Setting list[] = {
                                        "(hostUsers: false, on nodes that "
                                        "have it) or assigned (by the cluster).",
                                        "KIND"),
+    number<&Config::kubernetes_ready>("kubernetes_ready",
+                                      "Pods that are kept prepared for runs like the last one, so that they start "
+                                      "faster; each takes the memory and processors of its run. Not with "
+                                      "kubernetes_storage_class.",
+                                      0, 64),
     text<&Config::public_url>("public_url",
                               "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",

@@ -326,9 +326,11 @@ Result<SignOnDone> SignOn::finish(const access::Caller& guest, const std::string
     if (auto allowed = check_domain(provider, person); !allowed.ok()) return refused(allowed.error());
     const bool is_outside = !provider.mappings.empty() && roles_of(provider, person.groups).empty();
     const Error outside = forbidden(
-        person.groups_left_out
-            ? "the provider left out your groups because there are too many; an owner of this "
-              "installation maps roles of the application instead"
+        person.groups_left_out ? "the provider left out your groups because there are too many; an owner of this "
+                                 "installation maps roles of the application instead"
+        : person.groups.empty()
+            ? "the provider sent no groups for your account (claim " + provider.groups_claim +
+                  "); an owner of this installation checks the claim and the scopes of the provider"
             : "your account is in none of the groups that can use this server (claim " + provider.groups_claim + ")");
     // No account for people who cannot use it; one that exists loses its roles first. Owners see in the audit log which
     // groups the provider sent.

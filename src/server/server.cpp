@@ -285,7 +285,8 @@ Result<> Server::share_layers() {
 Result<> Server::open_workers() {
     WorkerParts parts{*m_database, m_clock, *m_access, *m_telemetry, *m_skills, *m_vault};
     parts.provider = m_sandboxes.get();
-    m_cluster = TRY(open_cluster(m_config, m_clock));
+    m_cluster_credentials.emplace(*m_database, m_clock, *m_vault, m_access->audit);
+    m_cluster = TRY(open_cluster(m_config, m_clock, *m_cluster_credentials));
     parts.pods = m_cluster.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;

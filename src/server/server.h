@@ -104,6 +104,10 @@ private:
     Result<std::vector<api::ServerView>> servers(const access::Caller& caller) override;
     Result<std::vector<api::FindingView>> diagnosis(const access::Caller& caller) override;
     Result<api::CapacityView> capacity(const access::Caller& caller) override;
+    Result<api::ClusterCredentialView> cluster_credential(const access::Caller& caller) override;
+    Result<api::ClusterCredentialView> set_cluster_credential(const access::Caller& caller,
+                                                              const api::SetClusterCredential& body) override;
+    Result<> remove_cluster_credential(const access::Caller& caller) override;
     void wake_duties() override {
         m_sweeper->wake();
         m_storage->wake();
@@ -127,7 +131,8 @@ private:
     std::atomic<bool> m_is_storing_backup{false};
     std::atomic<bool> m_is_draining{false};
     std::unique_ptr<sandbox::Provider> m_sandboxes; // null: `m_no_sandboxes` states why
-    std::unique_ptr<sandbox::Provider> m_cluster;   // null: none is set
+    std::optional<ClusterCredentials> m_cluster_credentials;
+    std::unique_ptr<sandbox::Provider> m_cluster; // null: none is set
     std::string m_no_sandboxes;
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;

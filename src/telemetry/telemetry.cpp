@@ -49,7 +49,8 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
         connection.engine = &*telemetry->m_engine;
     }
     telemetry->m_clickhouse.emplace(std::move(connection));
-    telemetry->m_store.emplace(*telemetry->m_clickhouse, &telemetry->m_recent);
+    telemetry->m_upgrade.emplace(*telemetry->m_clickhouse, telemetry->m_recent, clock);
+    telemetry->m_store.emplace(*telemetry->m_clickhouse, &telemetry->m_recent, &*telemetry->m_upgrade);
 
     options.loader.state_file = options.directory + "/loader.state";
     options.wal.directory = options.directory + "/wal";

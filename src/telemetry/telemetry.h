@@ -17,6 +17,7 @@
 #include "telemetry/query/tail.h"
 #include "telemetry/records/record_log.h"
 #include "telemetry/span_joiner.h"
+#include "telemetry/upgrade/store_upgrade.h"
 
 #include <memory>
 #include <optional>
@@ -74,6 +75,8 @@ public:
     const otlp::Limits& limits() const { return m_limits; }
     // What another engine process of this installation is started with.
     const EngineProcessOptions& engine_options() const { return m_engine_options; }
+    // What a store of an earlier version lacks is made by its steps.
+    StoreUpgrade& upgrade() { return *m_upgrade; }
     EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
 
 private:
@@ -86,6 +89,7 @@ private:
     std::optional<EngineProcess> m_engine;
     std::optional<ClickHouse> m_clickhouse;
     RecentSpans m_recent;
+    std::optional<StoreUpgrade> m_upgrade;
     std::optional<SpanStore> m_store;
     Mutex m_schema_mutex;
     bool m_has_schema GUARDED_BY(m_schema_mutex) = false;

@@ -161,6 +161,9 @@ def test_owners_see_the_groups_of_people_and_why_a_person_without_one_was_refuse
     because = [entry["details"] for entry in admin.must("GET", "/v1/audit?scope=installation&action=login_refused").data]
     assert [details["groups"] for details in because] == [["leads"]], because
     assert "leads" not in groups(), "a person without an account left its groups here"
+    del provider.person["groups"]
+    said = refused(sign_in(server)[0], "the provider sent no groups for your account (claim groups)")
+    assert "scopes" in said, said
     provider.person["groups"] = ["engineers", "Alle / Berlin"]
     _, browser = sign_in(server)
     found, user = groups(), me(server, browser)["user"]["id"]

@@ -6,6 +6,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 from server import PASSWORD, Server, run, wait_until
 
@@ -34,6 +35,31 @@ def test_check_reports_the_machine_and_fails_when_something_is_missing(binary, s
     assert run(binary, "image", "list", "--wrong").returncode == 2
     # Looking does not touch: the server still holds its directory.
     assert server.client().get("/readyz").status == 200
+
+
+# Runs a command that cannot mount, as where AppArmor gives new user namespaces no rights: a filter of system calls on x86-64.
+WITHOUT_MOUNTS = """
+import ctypes, os, struct, sys
+load, equal, give = 0x20, 0x15, 0x06
+refused, allowed = 0x00050000 | 13, 0x7fff0000
+steps = [(load, 0, 0, 0), (equal, 0, 1, 165), (give, 0, 0, refused), (give, 0, 0, allowed)]
+program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(program)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter, 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_check_sees_user_namespaces_that_have_no_rights(binary, stack):
+    def line(*before):
+        done = subprocess.run([*before, binary, "check", "--json"], capture_output=True, text=True, timeout=300)
+        return next(one for one in json.loads(done.stdout) if one["name"] == "sandbox: user namespaces")
+
+    assert line()["state"] == "ok", line()
+    without = line(sys.executable, "-c", WITHOUT_MOUNTS)
+    assert without["state"] == "warning" and without["advice"], without
+    assert without["detail"] == "without rights: a mount in one: Permission denied", without
 
 
 def test_print_gives_every_document(binary, stack):

@@ -1,7 +1,8 @@
 // Hone's client of Kubernetes as a command, for the suite `kubernetes`: what it returns is printed as JSON.
 //   kubernetes_client KUBECONFIG get PATH | post PATH (body from standard input)
 //   kubernetes_client KUBECONFIG pod NAMESPACE SANDBOX IMAGE       creates it, compares it, watches it until it is
-//   ready kubernetes_client KUBECONFIG exec NAMESPACE POD COMMAND…       input, output, and as status the exit code
+//   ready kubernetes_client KUBECONFIG exec NAMESPACE POD[:CONTAINER] COMMAND…
+//                                                                  input, output, and as status the exit code
 //   kubernetes_client KUBECONFIG delete NAMESPACE POD              by its uid, and watches until it is gone
 #include "base/file.h"
 #include "base/log.h"
@@ -160,9 +161,13 @@ Result<int> run(const std::vector<std::string>& words) {
     if (verb == "pod" && words.size() == 5) return create_pod(api, words[2], words[3], words[4]);
     if (verb == "remove") return print(TRY(api.remove(words[2], json::Object{})));
     if (verb == "delete" && words.size() == 4) return delete_pod(api, words[2], words[3]);
-    if (verb == "exec" && words.size() > 4)
-        return execute(
-            api, {words[2], words[3], std::string(worker_container), {words.begin() + 4, words.end()}, true, true});
+    if (verb == "exec" && words.size() > 4) {
+        const size_t colon = words[3].find(':');
+        const std::string container =
+            colon == std::string::npos ? std::string(worker_container) : words[3].substr(colon + 1);
+        const std::vector<std::string> command(words.begin() + 4, words.end());
+        return execute(api, {words[2], words[3].substr(0, colon), container, command, true, true});
+    }
     return invalid("not a command: " + verb);
 }
 

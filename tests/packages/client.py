@@ -4,7 +4,9 @@ client.py span NAME      sends a span over OTLP, waits until it is stored, print
 client.py start SCRIPT   starts a worker that runs a shell script, waits until its sandbox runs, prints its id
 client.py state RUN      prints the state of a worker
 client.py wait RUN       waits until the worker ended, prints its state and what it wrote
-HONE_PASSWORD is the password of admin@localhost."""
+client.py key NAME       prints a new API key of the person
+client.py version        prints the version of the server and of its database's schema
+HONE_PASSWORD is the password of admin@localhost, HONE_SERVER the server's address (127.0.0.1), HONE_SETTINGS further settings of workers."""
 
 import http.cookiejar
 import json
@@ -14,7 +16,8 @@ import time
 import urllib.error
 import urllib.request
 
-API, OTLP = "http://127.0.0.1:7070", "http://127.0.0.1:4318"
+SERVER = os.environ.get("HONE_SERVER", "127.0.0.1")
+API, OTLP = f"http://{SERVER}:7070", f"http://{SERVER}:4318"
 OVER = ("succeeded", "failed", "cancelled", "timed_out", "budget_stopped", "lost")
 
 
@@ -49,13 +52,17 @@ def wait_for(check, what):
     return found
 
 
+def key(client, name):
+    return client.call("POST", "/v1/keys", {"name": name})["data"]["key"]
+
+
 def span(client, name):
-    key = client.call("POST", "/v1/keys", {"name": "sender of " + name})["data"]["key"]
+    sender = key(client, "sender of " + name)
     now = time.time_ns()
     client.call("POST", "/v1/traces", {"resourceSpans": [{
         "resource": {"attributes": [{"key": "openinference.project.name", "value": {"stringValue": "shop"}}]},
         "scopeSpans": [{"spans": [{"traceId": f"{now:032x}", "spanId": f"{now % (1 << 62) + 1:016x}", "name": name,
-                                   "startTimeUnixNano": str(now), "endTimeUnixNano": str(now + 1000)}]}]}]}, key, OTLP)
+                                   "startTimeUnixNano": str(now), "endTimeUnixNano": str(now + 1000)}]}]}]}, sender, OTLP)
 
     def stored():
         try:
@@ -78,7 +85,7 @@ def state(client, run):
 
 
 def start(client, script):
-    settings = {"harness": "command", "command": ["/bin/sh", "-c", script]}
+    settings = {"harness": "command", "command": ["/bin/sh", "-c", script]} | json.loads(os.environ.get("HONE_SETTINGS", "{}"))
     run = client.call("POST", "/v1/runs", {"project": "shop", "prompt": "look", "settings": settings})["data"]["id"]
     wait_for(lambda: run if run_of(client, run)["state"] in ("running", *OVER) else None, "the worker did not start")
     return run
@@ -90,5 +97,11 @@ def wait(client, run):
     return {"state": ended["state"], "texts": texts}
 
 
+def version(client):
+    found = client.call("GET", "/v1/server")["data"]
+    return [found["version"], found["schema_version"]]
+
+
 if __name__ == "__main__":
-    print(json.dumps({"span": span, "start": start, "state": state, "wait": wait}[sys.argv[1]](Client(), sys.argv[2])))
+    commands = {"span": span, "start": start, "state": state, "wait": wait, "version": version, "key": key}
+    print(json.dumps(commands[sys.argv[1]](Client(), *sys.argv[2:])))

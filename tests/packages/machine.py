@@ -1,4 +1,4 @@
-"""Bare Debian roots made with mmdebstrap, and commands in them, in namespaces of their own. A root with systemd can be booted:
+"""Bare Debian and Ubuntu roots made with mmdebstrap, and commands in them, in namespaces of their own. A root with systemd can be booted:
 systemd is then the first process of the namespaces, as on a machine of its own."""
 
 import contextlib
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 # Not chroot: the kernel refuses user namespaces, and so sandboxes, to a process whose root is not the root of its mounts.
 PIVOT = """
@@ -45,13 +46,37 @@ def wait_until(check, what, process=None, seconds=120):
     return found
 
 
+UBUNTU = ("noble", "resolute")
+ARCHIVE = "http://archive.ubuntu.com/ubuntu"
+# The keys of its archive, which Debian 12 does not have, as a package with a known content.
+KEYS = (f"{ARCHIVE}/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb", "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8")
+
+
+def keys_of_ubuntu(folder):
+    found = folder / f"ubuntu-keyring-{KEYS[1][:16]}"
+    if not found.exists():
+        package = folder / "ubuntu-keyring.deb"
+        with urllib.request.urlopen(KEYS[0], timeout=60) as answer:
+            package.write_bytes(answer.read())
+        assert hashlib.sha256(package.read_bytes()).hexdigest() == KEYS[1], "the keys of Ubuntu's archive are other ones"
+        run("dpkg-deb", "-x", package, f"{found}.new")
+        pathlib.Path(f"{found}.new").rename(found)
+    return found / "usr/share/keyrings/ubuntu-archive-keyring.gpg"
+
+
 def bare_root(suite, packages):
-    """A new Debian, kept for a day: a mirror takes minutes to deliver one."""
+    """A new root, kept for a day: a mirror takes minutes to deliver one."""
+    if suite in UBUNTU:
+        packages = (*packages, "apt", "ubuntu-keyring")  # neither is a required package there
     name = hashlib.sha256(" ".join((suite, *packages)).encode()).hexdigest()[:16]
     kept = pathlib.Path.home() / f".cache/hone/root-{suite}-{name}.tar"
     if not kept.exists() or kept.stat().st_mtime < time.time() - 86400:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", suite, f"{kept}.new.tar", timeout=1800)
+        options, mirrors = [], []
+        if suite in UBUNTU:  # apt's own user cannot read the keys here; the root's own apt finds them where its package has them
+            options = ['--aptopt=APT::Sandbox::User "root"', f"--customize-hook=echo deb {ARCHIVE} {suite} main universe > $1/etc/apt/sources.list"]
+            mirrors = [f"deb [signed-by={keys_of_ubuntu(kept.parent)}] {ARCHIVE} {suite} main universe"]
+        run("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}", *options, suite, f"{kept}.new.tar", *mirrors, timeout=1800)
         pathlib.Path(f"{kept}.new.tar").rename(kept)
     return kept
 

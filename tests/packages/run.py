@@ -14,14 +14,20 @@ import sys
 import tempfile
 import time
 import traceback
+import unittest.mock
 
-from chart import check_chart
-from machine import SYSTEMD, Machine, run
+import docker
+from chart import check_chart, rendered
+from machine import SYSTEMD, Machine, run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tools"))
+import bill_of_materials  # noqa: E402
+from bill_of_materials import PROGRAMS  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 SPAN = "a span from a bare machine"
-OLD, NEW = "0.0.9", "0.2.0"  # of the packages; the programs in them are the same
+OLD, NEW = "0.0.9", "0.2.0"  # of the packages; the programs in them are the same unless --previous names a revision
 MOST_INSTALLED = 40_000_000  # bytes of the package `hone`
 MOST_EXPOSED = 3.5  # systemd-analyze security
 # A worker says who it is inside, that it cannot see the host's files, and that it has a place to write to.
@@ -73,8 +79,8 @@ class Suite:
         self.packages = pathlib.Path(options.packages).resolve()
         self.packages.mkdir(parents=True, exist_ok=True)
 
-    def package(self, kind, *more):
-        run(sys.executable, ROOT / "tools/package.py", "--build", self.build, "--level", "1", *more, kind, timeout=1800)
+    def package(self, kind, *more, **options):
+        run(sys.executable, ROOT / "tools/package.py", "--build", self.build, "--level", "1", *more, kind, timeout=1800, **options)
 
     def made(self, kind, name, *more):
         """The folder in which a kind of package was made, once."""
@@ -84,7 +90,27 @@ class Suite:
         return place
 
     def debs(self, version):
+        if version == OLD and self.options.previous and not (self.packages / OLD / "SHA256SUMS").exists():
+            self.package_revision(self.options.previous, OLD)
         return self.made("deb", version, "--version", version)
+
+    def clone(self, place):
+        """Another folder with the same sources, and the packages of npm that are installed here."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-", dir="/var/tmp"), place)
+        self.stack.callback(shutil.rmtree, folder.parent, ignore_errors=True)
+        run("git", "clone", "-q", "--shared", ROOT, folder)
+        for modules in ("web/node_modules", "tests/node_modules"):
+            if (ROOT / modules).exists():
+                (folder / modules).symlink_to((ROOT / modules).resolve())
+        return folder
+
+    def package_revision(self, revision, version):
+        """Built and packaged by its own scripts."""
+        folder = self.clone("previous")
+        run("git", "checkout", "-q", revision, cwd=folder)
+        run("./dev", "build", "release", *PROGRAMS, cwd=folder, timeout=10800)
+        run(sys.executable, "tools/package.py", "--build", "build/release", "--level", "1", "--version", version, "--out", self.packages / version, "deb",
+            cwd=folder, timeout=1800)
 
     def machine(self, suite, *packages):
         machine = Machine(self.stack, suite, packages)
@@ -99,6 +125,33 @@ class Suite:
         sums = [(place / "SHA256SUMS").read_text() for place in (first, self.packages / "again")]
         assert sums[0] == sums[1] and sums[0].count("\n") == 2, sums
 
+    def test_archive_image_and_chart_are_made_twice_with_the_same_bytes(self):
+        """The second time with another time zone and other rights of new files."""
+        other = {"env": os.environ | {"TZ": "Asia/Tokyo"}, "umask": 0o077}
+        for kind, place in (("archive", "archive"), ("image", "image-out"), ("chart", "chart")):
+            first, again = self.made(kind, place), self.packages / f"{place}-again"
+            self.package(kind, "--out", again, **other)
+            sums = (first / "SHA256SUMS").read_text()
+            assert sums and sums == (again / "SHA256SUMS").read_text(), sums
+
+    def test_the_bill_of_materials_has_every_library_with_version_and_license(self):
+        place = pathlib.Path(tempfile.mkdtemp(prefix="hone-bill-", dir=self.packages))
+        run("dpkg-deb", "-x", next(self.debs(NEW).glob("hone_*.deb")), place)
+        documents = place / "usr/share/doc/hone"
+        bill = json.loads((documents / "sbom.json").read_text())
+        assert bill["bomFormat"] == "CycloneDX" and bill["metadata"]["component"]["version"] == NEW, bill["metadata"]
+        parts = {part["name"]: part for part in bill["components"]}
+        assert {"OpenSSL", "SQLite", "grpc++", "c-ares", "GNU C Library", "chDB", "preact"} <= parts.keys(), sorted(parts)
+        for part in parts.values():
+            assert part["version"][0].isdigit() and part["purl"].startswith(("pkg:deb/debian/", "pkg:npm/")) and part["licenses"][0]["license"]["name"], part
+        assert parts["OpenSSL"]["version"] == run("dpkg-query", "-W", "-f", "${Version}", "libssl-dev").stdout
+        texts = {path.name for path in (documents / "licenses").iterdir()}
+        assert {"grpc.gz", "libseccomp.gz", "LGPL-2.1.gz", "c-ares.gz", "preact.gz", "fmtlib.gz"} <= texts, texts
+        # A library that the document does not list stops the packaging.
+        listed = {name: package for name, package in bill_of_materials.DEBIAN.items() if name != "zlib"}
+        with unittest.mock.patch.object(bill_of_materials, "DEBIAN", listed):
+            assert bill_of_materials.unlisted(self.build) == ["zlib"]
+
     def test_the_server_is_small(self):
         place = pathlib.Path(tempfile.mkdtemp(prefix="hone-size-", dir=self.packages))
         run("dpkg-deb", "-x", next(self.debs(NEW).glob("hone_*.deb")), place)
@@ -109,13 +162,7 @@ class Suite:
     def test_a_clone_in_another_folder_gives_the_same_packages(self):
         """Built again. The compiler's cache serves what it has: its keys have no folder in them. --whole compiles everything."""
         assert not run("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no").stdout, "commit first: a clone has only what is committed"
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-another-folder-with-a-longer-name-", dir="/var/tmp"))
-        self.stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        clone = folder / "hone"
-        run("git", "clone", "-q", ROOT, clone)
-        for modules in ("web/node_modules", "tests/node_modules"):
-            if (ROOT / modules).exists():
-                (clone / modules).symlink_to((ROOT / modules).resolve())
+        clone = self.clone("another-folder-with-a-longer-name")
         environment = os.environ | ({"CCACHE_RECACHE": "1"} if self.options.whole else {})
         run("./dev", "build", "release", cwd=clone, timeout=10800, env=environment)
         run(sys.executable, "tools/package.py", "--build", "build/release", "--level", "1", "--version", NEW, "--out", self.packages / "other", "deb",
@@ -123,18 +170,9 @@ class Suite:
         sums = [(place / "SHA256SUMS").read_text() for place in (self.debs(NEW), self.packages / "other")]
         assert sums[0] == sums[1], sums
 
-    def clones(self):
-        """Two folders with names of different lengths."""
-        for place in ("a", "a-folder-with-another-name"):
-            folder = pathlib.Path(tempfile.mkdtemp(prefix="hone-", dir="/var/tmp"), place)
-            self.stack.callback(shutil.rmtree, folder.parent, ignore_errors=True)
-            run("git", "clone", "-q", "--shared", ROOT, folder)
-            (folder / "web/node_modules").symlink_to((ROOT / "web/node_modules").resolve())
-            yield folder
-
     def test_the_web_ui_is_the_same_in_any_folder(self):
         bundles = []
-        for folder in self.clones():
+        for folder in (self.clone("a"), self.clone("a-folder-with-another-name")):
             run("node", "build.mjs", cwd=folder / "web")
             bundles.append({path.name: path.read_bytes() for path in (folder / "web/out").iterdir()})
         assert bundles[0] == bundles[1] and len(bundles[0]) > 20, [sorted(bundle) for bundle in bundles]
@@ -142,7 +180,7 @@ class Suite:
     def test_a_file_compiled_without_the_cache_is_the_same_in_any_folder(self):
         """Where no ccache is installed, a flag does what it does: __FILE__ names no folder of this machine."""
         objects = []
-        for folder in self.clones():
+        for folder in (self.clone("a"), self.clone("a-folder-with-another-name")):
             (folder / "build").mkdir()
             (folder / "build/deps").symlink_to((ROOT / "build/deps").resolve())
             run("cmake", "--preset", "release", "-Dccache_program=OFF", "-DUI=OFF", cwd=folder, timeout=1800)
@@ -177,7 +215,7 @@ class Suite:
             self.use_service(suite)
 
     def use_service(self, suite):
-        machine = self.machine(suite, "systemd", "systemd-sysv", "dbus", "passwd")
+        machine = self.machine(suite, "systemd", "systemd-sysv", "dbus", "passwd", *(["apparmor"] if suite != "bookworm" else []))
         before = machine.files()
         for version in (OLD, NEW):
             for deb in self.debs(version).glob("*.deb"):
@@ -191,21 +229,29 @@ class Suite:
             password = booted.type("journalctl -u hone -o cat | sed -n 's/^ *Password *//p'")
             said = lambda *words: json.loads(booted.type(f"HONE_PASSWORD={shlex.quote(password)} " + client(*words)))
             self.check_process(booted)
+            self.check_profile(booted, suite)
             self.check_exposure(booted.type("systemd-analyze security hone --no-pager", check=False))
             assert said("span", "first " + SPAN) == ["first " + SPAN]
             check_worker(said("wait", said("start", WORKER)))
             # A worker outlives a restart of the server, and an upgrade is one.
+            served = said("version")
+            booted.type(f"HONE_API_KEY={said('key', 'backup')} hone backup /root/before.hone")
             run_id = said("start", "touch here-it-waits; until [ -e continue ]; do sleep 0.2; done; " + WORKER)
             main = booted.type("systemctl show -p MainPID --value hone")
             booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{NEW}_amd64.deb /srv/hone-engine_{NEW}_amd64.deb", shown=True)
             assert booted.type("dpkg-query -W -f '${Version}' hone", shown=True) == NEW
             assert booted.type("systemctl is-active hone") == "active" and booted.type("systemctl show -p MainPID --value hone") != main
             assert said("state", run_id) == "running"
+            upgraded = said("version")
+            assert upgraded[1] >= served[1], (served, upgraded)
+            assert not self.options.previous or upgraded[1] > served[1], f"{self.options.previous} has the schema {served[1]} of now"
             assert said("span", "second " + SPAN) == ["first " + SPAN, "second " + SPAN]
             waiting = booted.type("find /var/lib/hone -name here-it-waits").splitlines()
             assert len(waiting) == 1, waiting
             booted.type(f"touch {pathlib.PurePosixPath(waiting[0]).parent}/continue")
             check_worker(said("wait", run_id))
+            if upgraded[1] > served[1]:
+                self.go_back(booted, said)
             booted.type("apt-get remove -y -qq hone hone-engine", shown=True)
             assert booted.type("pgrep -l hone", check=False) == "", "the service goes on after its removal"
             assert (machine.root / "etc/default/hone").exists(), "settings stay until purge"
@@ -220,7 +266,21 @@ class Suite:
             transcript = "\n".join(booted.transcript)
         self.check_left(machine, before)
         (self.packages.parent / f"packages-{suite}.log").write_text(transcript)
-        print(f"        {suite}: installed, used, upgraded, removed by systemd and apt", flush=True)
+        print(f"        {suite}: installed, used, upgraded (schema {served[1]} to {upgraded[1]}), removed by systemd and apt", flush=True)
+
+    def go_back(self, booted, said):
+        """From a newer schema: the older programs refuse the data, and start with those of the backup that was saved before."""
+        old = f"/srv/hone_{OLD}_amd64.deb /srv/hone-engine_{OLD}_amd64.deb"
+        booted.type(f"apt-get install -y -qq --no-install-recommends --allow-downgrades {old}", shown=True)
+        why = "journalctl -u hone -o cat | grep 'written by a newer Hone' | tail -n 1"
+        wait_until(lambda: booted.type(why), "the older programs refuse the data")
+        booted.type(why, shown=True)
+        for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /root/before.hone --data-dir /var/lib/hone",
+                        "cp -p /var/lib/hone.newer/master.key /var/lib/hone/", "chown -R hone:hone /var/lib/hone", "systemctl start hone"):
+            booted.type(command, shown=True)
+        assert said("span", "third " + SPAN) == ["first " + SPAN, "third " + SPAN]
+        check_worker(said("wait", said("start", WORKER)))
+        booted.type("rm -r /var/lib/hone.newer")
 
     def check_process(self, booted):
         """The server has the rights that the unit leaves it, and no others."""
@@ -232,6 +292,14 @@ class Suite:
         booted.type("touch /dev/of-the-machine")
         seen = booted.type("ls /proc/$(systemctl show -p MainPID --value hone)/root/dev").split()
         assert "null" in seen and "of-the-machine" not in seen, seen
+
+    def check_profile(self, booted, suite):
+        """The rule for user namespaces is installed where AppArmor knows it. The parser reads it; this kernel has no AppArmor to load it into."""
+        installed = booted.type("ls /etc/apparmor.d/hone", check=False)
+        assert bool(installed) == (suite != "bookworm"), installed
+        if installed:
+            booted.type("apparmor_parser --skip-kernel-load --skip-cache /etc/apparmor.d/hone")
+            booted.type("sed 's/userns/usernamespaces/' /etc/apparmor.d/hone > /tmp/wrong; ! apparmor_parser --skip-kernel-load --skip-cache /tmp/wrong")
 
     def check_left(self, machine, before):
         # What apt installed for it stays, as always; of Hone's own only the data.
@@ -354,18 +422,29 @@ class Suite:
             wrong.write_text(place.read_text().replace("read_only", "read_onyl"))
             assert "read_onyl" in read(wrong, check=False).stderr
 
+    def test_docker_runs_the_image_with_the_documented_commands(self):
+        layout = self.made("image", "image-out") / "image"
+        transcript, version, refused, ended = docker.use(self.machine("trixie", *docker.PACKAGES), layout, SPAN, WORKER)
+        (self.packages.parent / "packages-docker.log").write_text(transcript)
+        assert refused["state"] == "failed" and "namespace" in refused["texts"][-1], refused
+        check_worker(ended)
+        print(f"        Docker {version}: served, stored, refused a worker, ran one with the three lines, kept its data", flush=True)
+
     # --- Kubernetes
 
     def test_the_chart_renders_what_kubernetes_and_the_server_understand(self):
         print(f"        chart: {check_chart()} objects with every value set", flush=True)
+        packed = next(self.made("chart", "chart").glob("*.tgz"))
+        assert rendered(chart=packed).stdout == rendered().stdout
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default=ROOT / "build/release", help="the release build that is packaged")
     parser.add_argument("--packages", default=ROOT / "build/packages-test")
-    parser.add_argument("--roots", default="bookworm,trixie", help="Debian releases in which packages and archive are tried")
+    parser.add_argument("--roots", default="bookworm,trixie,noble", help="releases of Debian and Ubuntu in which packages and archive are tried")
     parser.add_argument("--keep", action="store_true", help="keep the packages and use those that were kept")
+    parser.add_argument("--previous", help="a revision of another schema that the packages to upgrade from are built of; without it they have the programs of now")
     parser.add_argument("--whole", action="store_true", help="compile everything again for the comparison of two folders")
     parser.add_argument("names", nargs="*", help="parts of names of tests; all if none is given")
     options = parser.parse_args()

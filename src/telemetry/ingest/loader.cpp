@@ -118,6 +118,7 @@ void Loader::rest() {
         const std::scoped_lock step(m_step_mutex);
         m_known.forget(); // the next block queries the engine for what it holds
         m_usage.forget();
+        m_sessions.forget();
         m_rows = std::string();
     }
     ::malloc_trim(0);
@@ -325,6 +326,17 @@ Result<> Loader::delete_replaced(const Block& block) {
     return {};
 }
 
+// Of the sessions that are new or continue.
+Result<> Loader::insert_session_times(const Block& block) {
+    if (m_forgets_sessions.exchange(false)) m_sessions.forget();
+    for (const Row& row : block.rows)
+        if (!row.is_left_out) m_sessions.add(row.head.project, read_span_row_session(row.bytes), row.head.start_ns);
+    const std::string rows = m_sessions.rows();
+    if (!rows.empty()) TRY(m_engine.insert("hone.session_times", rows, m_options.insert_deadline));
+    m_sessions.written();
+    return {};
+}
+
 Result<> Loader::insert(const Block& block) {
     struct Times {
         int64_t first, last;
@@ -349,6 +361,7 @@ Result<> Loader::insert(const Block& block) {
     }
     // First where the traces are, then the spans: a crash between leaves a place without spans, never the reverse.
     TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
+    TRY(insert_session_times(block));
     // Large blocks follow each other: their parts are merged within seconds, and indexed then, once.
     constexpr size_t large_block = 4000;
     Duration deadline = m_options.insert_deadline;

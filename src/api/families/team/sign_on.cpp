@@ -138,12 +138,25 @@ std::string escaped_html(std::string_view text) {
     return out;
 }
 
+// The only pages that are not a part of the UI: they stand where the browser comes from another site, without its
+// login.
+constexpr std::string_view page_style =
+    ":root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif;color:light-dark(#1a1e22,#e8eaec);background:"
+    "light-dark(#ffffff,#131416)}main{max-width:26rem;margin:18vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}"
+    "h1{font-size:1.25rem;margin:0 0 .5rem}p{margin:0 0 1rem;color:light-dark(#535a63,#a9b0b8)}"
+    "p::first-letter{text-transform:uppercase}a{color:light-dark(#0c6b66,#57c7bc)}";
+
 net::Response html_page(int status, std::string_view title, const std::string& head, const std::string& body) {
     net::Response response;
     response.status = status;
     response.content_type = "text/html; charset=utf-8";
-    response.body = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" + head + "<title>" +
-                    std::string(title) + "</title></head><body>" + body + "</body></html>\n";
+    response.set_header("Content-Security-Policy",
+                        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+                        "frame-ancestors 'none'");
+    response.body = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                    "content=\"width=device-width\">" +
+                    head + "<title>" + std::string(title) + " - Hone</title><style>" + std::string(page_style) +
+                    "</style></head><body><main>" + body + "</main></body></html>\n";
     return response;
 }
 
