@@ -1,6 +1,7 @@
 // Agent traces of ten spans as OpenInference's instrumentations send them, with text of a real vocabulary: 6,000 words,
 // the word of rank r drawn with weight 1/(r + 8). Model calls repeat their text in `input.value` and in the messages.
-// About 3.6 KB a span. Deterministic for a seed. For benchmarks.
+// About 3.6 KB a span. A chat session has about ten traces, and 500 go on at the same time. Deterministic for a seed.
+// For benchmarks.
 #pragma once
 
 #include "otlp/message.h"
@@ -40,6 +41,12 @@ public:
         return batch;
     }
 
+    // All of one length.
+    static std::string session_name(uint64_t number) {
+        const std::string digits = std::to_string(number % 1'000'000'000);
+        return "sess-" + std::string(9 - digits.size(), '0') + digits;
+    }
+
     std::string text(size_t bytes) {
         std::string out;
         while (out.size() < bytes) {
@@ -69,7 +76,9 @@ private:
         static constexpr Role roles[] = {Role::agent, Role::chain, Role::model,     Role::tool,  Role::model,
                                          Role::tool,  Role::model, Role::retriever, Role::model, Role::model};
         const std::string_view trace_id = id(batch, 16);
-        const std::string_view session = numbered(batch, "sess-", 5000), user = numbered(batch, "user-", 900);
+        const std::string_view session = batch.keep(session_name(m_traces / 10 + m_random() % 500));
+        const std::string_view user = numbered(batch, "user-", 900);
+        ++m_traces;
         std::string_view root;
         for (const Role role : roles) {
             otlp::Span span;
@@ -143,6 +152,7 @@ private:
     }
 
     std::mt19937_64 m_random;
+    uint64_t m_traces = 0;
     std::vector<std::string> m_words;
     std::vector<double> m_sums;
 };

@@ -1,7 +1,8 @@
-// The lists that people open first, in a project whose spans all started in the last three minutes: newest traces,
-// newest spans, errors, one user, chat sessions. First with nothing else to do, then while spans arrive.
-//   bench_lists [spans]     prints one JSON object
-#include "bench/agent_spans.h"
+// The lists that people open first, in a project whose spans all started lately: in the last three minutes, or as long
+// as 20,000 a second take. Newest traces, newest spans, errors, one user, chat sessions; first with nothing else to do,
+// then while spans arrive.
+//   bench_lists [spans [arriving spans a second]]     prints one JSON object
+#include "bench/agent_requests.h"
 #include "bench/machine_state.h"
 #include "bench/merges.h"
 #include "otlp/encode.h"
@@ -9,6 +10,7 @@
 #include "telemetry/temporary_directory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <thread>
@@ -18,8 +20,8 @@ using namespace hone::telemetry;
 
 namespace {
 
-constexpr int64_t dense_ns = 180'000'000'000;
-constexpr size_t request_spans = 1000;
+constexpr int64_t least_ns = 180'000'000'000, least_step_ns = 50'000;
+constexpr size_t senders = 4;
 
 class AnyProject final : public ProjectDirectory {
 public:
@@ -39,10 +41,13 @@ double median_ms(const std::function<bool()>& question, int times = 11) {
     return taken[taken.size() / 2];
 }
 
-bool send(Telemetry& telemetry, bench::AgentSpans& spans, int64_t start_ns, int64_t step_ns) {
-    const otlp::Batch batch = spans.batch(request_spans, start_ns, step_ns, "bench");
-    const std::string body = otlp::encode_batch(otlp::Encoding::protobuf, batch);
-    return telemetry.ingest({body, "application/x-protobuf", "", "", "space"}).status == 200;
+bool send(Telemetry& telemetry, bench::AgentRequests& requests, int64_t start_ns) {
+    const std::string body = requests.next(start_ns);
+    for (;;) {
+        const int status = telemetry.ingest({body, "application/x-protobuf", "", "", "space"}).status;
+        if (status == 200 || status != 429) return status == 200;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // the log is full: the engine has to catch up
+    }
 }
 
 std::string measure(SpanStore& store) {
@@ -76,6 +81,7 @@ std::string measure(SpanStore& store) {
 int main(int argc, char** argv) {
     const bench::MachineState state;
     const size_t wanted = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 300'000;
+    const size_t arriving = argc > 2 ? static_cast<size_t>(std::atoll(argv[2])) : 12'500;
     SystemClock clock;
     TemporaryDirectory directory;
     AnyProject projects;
@@ -84,31 +90,48 @@ int main(int argc, char** argv) {
     auto opened = Telemetry::open(options, projects, clock);
     if (!opened.ok()) return 1;
     Telemetry& telemetry = *opened.value();
+    const auto load_begin = std::chrono::steady_clock::now();
     auto ready = telemetry.store();
     if (!ready.ok()) {
         std::fprintf(stderr, "cannot start the engine: %s\n", ready.error().message.c_str());
         return 1;
     }
-    bench::AgentSpans spans(42);
-    const int64_t step = dense_ns / static_cast<int64_t>(wanted);
-    const int64_t begin = to_ns(clock.now()) - dense_ns;
-    for (size_t done = 0; done < wanted; done += request_spans)
-        if (!send(telemetry, spans, begin + static_cast<int64_t>(done) * step, step)) return 1;
-    if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, std::chrono::minutes(10))) return 1;
-    if (!bench::wait_for_merges(telemetry, 300)) return 1;
+    bench::AgentRequests requests(400, "bench");
+    const size_t bodies = (wanted + bench::AgentRequests::spans - 1) / bench::AgentRequests::spans;
+    const int64_t step = std::max(least_step_ns, least_ns / static_cast<int64_t>(wanted)) *
+                         static_cast<int64_t>(bench::AgentRequests::spans);
+    const int64_t begin = to_ns(clock.now()) - step * static_cast<int64_t>(bodies);
+    std::atomic<size_t> next = 0, failures = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (size_t i = 0; i < senders; ++i)
+            threads.emplace_back([&] {
+                for (size_t body = 0; (body = next++) < bodies && failures == 0;)
+                    if (!send(telemetry, requests, begin + static_cast<int64_t>(body) * step)) ++failures;
+            });
+    }
+    if (failures > 0) return 1;
+    if (!telemetry.loader().wait_loaded(telemetry.log_stats().next_sequence, std::chrono::minutes(30))) return 1;
+    const double load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - load_begin).count();
+    for (auto more = telemetry.upgrade().step(); !more.ok() || more.value(); more = telemetry.upgrade().step())
+        if (!more.ok()) return 1;
+    if (!bench::wait_for_merges(telemetry, 900)) return 1;
     const std::string quiet = measure(*ready.value());
     std::string loaded;
     {
-        std::jthread sender([&](std::stop_token stop) { // about 4,000 spans a second
-            while (!stop.stop_requested()) {
-                if (!send(telemetry, spans, to_ns(clock.now()), 250'000)) return;
-                std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::jthread sender([&](std::stop_token stop) {
+            const auto pause = std::chrono::nanoseconds(1'000'000'000 * bench::AgentRequests::spans / arriving);
+            for (auto due = std::chrono::steady_clock::now(); !stop.stop_requested(); due += pause) {
+                std::this_thread::sleep_until(due);
+                if (!send(telemetry, requests, to_ns(clock.now()))) return;
             }
         });
         std::this_thread::sleep_for(std::chrono::seconds(3));
         loaded = measure(*ready.value());
     }
-    std::printf("{\"spans\":%zu,\"quiet\":%s,\n \"while_spans_arrive\":%s,\n \"machine\":%s}\n", wanted, quiet.c_str(),
-                loaded.c_str(), json::print(state.report()).c_str());
+    std::printf("{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"quiet\":%s,\n \"arriving_per_second\":%zu,"
+                "\"while_spans_arrive\":%s,\n \"machine\":%s}\n",
+                wanted, static_cast<double>(wanted) / load_seconds, quiet.c_str(), arriving, loaded.c_str(),
+                json::print(state.report()).c_str());
     return 0;
 }

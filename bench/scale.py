@@ -30,7 +30,7 @@ class Caller:
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
     def call(self, method, path, body=None):
-        self.connection.request(method, path, body and json.dumps(body), self.headers)
+        self.connection.request(method, path, body if isinstance(body, str) else body and json.dumps(body), self.headers)
         response = self.connection.getresponse()
         text = response.read()
         assert response.status == 200, (response.status, text[:300])

@@ -148,7 +148,6 @@ LIBRARIES = [
     ("libsodium 1.0.18", "Argon2id, BLAKE2b, XChaCha20-Poly1305, random bytes", "ISC", r"sodium"),
     ("valijson 1.0 (headers)", "JSON Schema of datasets", "BSD-2-Clause", r"valijson"),
     ("Boost.Math 1.81", "distributions of statistical tests", "BSL-1.0", r"boost/math"),
-    ("spdlog 1.10", "log output", "MIT", r"spdlog/"),
     ("libyaml 0.2", "presets, automations and monitors as files; kubeconfigs", "MIT", r"yaml\.h"),
     ("toml++ 3.3", "hone.toml", "MIT", r"toml\+\+"),
     ("CLI11 2.1", "arguments of `hone sandbox`", "BSD-3-Clause", r"CLI/"),

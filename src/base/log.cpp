@@ -1,10 +1,12 @@
 #include "base/log.h"
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "base/time.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <cerrno>
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace hone {
 
@@ -13,18 +15,11 @@ namespace {
 struct Logger {
     LogFormat format = LogFormat::text;
     Level at_least = Level::info;
-    std::shared_ptr<spdlog::logger> out; // shared by spdlog's own interface
+    Mutex writing; // one line after the other, also where a write takes only a part
 };
 
 Logger& logger() {
-    static Logger instance = [] {
-        Logger made;
-        made.out = std::make_shared<spdlog::logger>("hone", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        made.out->set_pattern("%v");
-        made.out->set_level(spdlog::level::trace);
-        made.out->flush_on(spdlog::level::trace);
-        return made;
-    }();
+    static Logger& instance = *new Logger; // never destroyed: threads log until the process ends
     return instance;
 }
 
@@ -53,6 +48,17 @@ std::string value_text(const LogField& field, LogFormat format) {
     return fmt::format("{}", std::get<double>(field.value));
 }
 
+// A line that standard error does not take is lost: it is the last place to report to.
+void write_line(Logger& to, std::string_view line) {
+    const Lock lock(to.writing);
+    while (!line.empty()) {
+        const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        line.remove_prefix(static_cast<size_t>(written));
+    }
+}
+
 } // namespace
 
 std::string format_log_line(LogFormat format, Level level, std::string_view phrase,
@@ -73,10 +79,8 @@ void log(Level level, std::string_view phrase, std::initializer_list<LogField> f
     if (level < to.at_least) return;
     const std::string stamp = to_text(SystemClock().now());
     const std::string line = format_log_line(to.format, level, phrase, fields);
-    if (to.format == LogFormat::json)
-        to.out->info("{{\"time\":\"{}\",{}", stamp, line);
-    else
-        to.out->info("{} {}", stamp, line);
+    write_line(to,
+               to.format == LogFormat::json ? "{\"time\":\"" + stamp + "\"," + line + "\n" : stamp + " " + line + "\n");
 }
 
 void set_log(LogFormat format, Level at_least) {

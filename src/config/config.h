@@ -106,6 +106,7 @@ struct Config {
     Bytes engine_memory{int64_t{2} << 30};
     Duration engine_idle_stop = std::chrono::minutes(10);
     Bytes span_log_limit{int64_t{4} << 30};
+    Bytes span_log_object_limit{int64_t{64} << 30};
     Duration span_wait_limit = std::chrono::minutes(1);
     int64_t ingest_threads = 4;
     int64_t query_threads = 4;
@@ -118,6 +119,7 @@ struct Config {
     std::string kubernetes_runtime_class;
     std::string kubernetes_storage_class;
     std::string kubernetes_pod_user = "own_uid";
+    int64_t kubernetes_ready = 0;
     std::string public_url;
     std::string password_logins = "all";
     std::string second_factor_required = "false";

@@ -356,6 +356,11 @@ constexpr Setting list[] = {
         "span_log_limit",
         "Disk space for spans that are accepted and not stored yet; above it new spans are rejected and senders retry.",
         64 << 20, 1LL << 44),
+    bytes<&Config::span_log_object_limit>(
+        "span_log_object_limit",
+        "Size of accepted spans that may wait in object_store: parts of the span log go there while it fills more than "
+        "half of span_log_limit. 0: they stay on the disk, as they do with object_store = file.",
+        0, 1LL << 50),
     duration<&Config::span_wait_limit>("span_wait_limit",
                                        "Time that accepted spans may wait to be stored before `/readyz`, `hone check`, "
                                        "the web UI and a notice report it.",
@@ -366,9 +371,9 @@ constexpr Setting list[] = {
                                    "Prepared sandboxes after the first start, so that later runs start faster.", 0, 64),
     text<&Config::kubernetes_kubeconfig>(
         "kubernetes_kubeconfig",
-        "File that describes how a Kubernetes cluster is reached, or `in-cluster` for a "
-        "server that runs in a pod of it. Empty: provider kubernetes is not "
-        "available (docs/providers.md).",
+        "File that describes how a Kubernetes cluster is reached, `in-cluster` for a server that runs in a pod of it, "
+        "or `sealed`: what `hone cluster set` has stored, encrypted. Empty: provider kubernetes is not available "
+        "(docs/providers.md).",
         "FILE"),
     text<&Config::kubernetes_context>("kubernetes_context", "Context of kubernetes_kubeconfig. Empty: its current one.",
                                       "NAME"),
@@ -392,6 +397,11 @@ constexpr Setting list[] = {
                                        "(hostUsers: false, on nodes that "
                                        "have it) or assigned (by the cluster).",
                                        "KIND"),
+    number<&Config::kubernetes_ready>("kubernetes_ready",
+                                      "Pods that are kept prepared for runs like the last one, so that they start "
+                                      "faster; each takes the memory and processors of its run. Not with "
+                                      "kubernetes_storage_class.",
+                                      0, 64),
     text<&Config::public_url>("public_url",
                               "Public address of this server, such as https://hone.example.com. Links in notices start "
                               "with it. Empty: notices have no links.",

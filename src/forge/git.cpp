@@ -49,10 +49,54 @@ constexpr std::pair<std::string_view, std::string_view> fixed_settings[] = {
     {"init.defaultBranch", "main"},
 };
 
-std::map<std::string, std::string> environment_of(const GitJob& job) {
+// Where a job finds what it names by absolute paths. With a mount namespace, under these paths; otherwise in a folder
+// of its own on the disk, which is then all that it can write to.
+class Places {
+public:
+    Places(const GitJob& job, std::string root) : m_root(std::move(root)) {
+        m_names = {"/workspace", std::string(config_inside)};
+        for (const GitMount& mount : job.mounts) m_names.push_back(mount.target);
+    }
+    const std::string& root() const { return m_root; }
+    std::string of(const std::string& word) const {
+        if (m_root.empty()) return word;
+        constexpr std::string_view option = "--git-dir=";
+        if (word.starts_with(option)) return std::string(option) + of(word.substr(option.size()));
+        const bool is_place = std::any_of(m_names.begin(), m_names.end(), [&](const std::string& name) {
+            return word == name || word.starts_with(name + "/");
+        });
+        return is_place ? m_root + word : word;
+    }
+
+private:
+    const std::string m_root; // empty: a root of its own
+    std::vector<std::string> m_names;
+};
+
+// A bare repository whose objects continue in another one, which it names by a path inside: the same repository with
+// that path as it is here.
+Result<> make_view(const GitMount& mount, const Places& places) {
+    const std::string alternates = "/objects/info/alternates";
+    if (!file_exists(mount.source + alternates)) return {};
+    const std::string view = places.of(mount.target);
+    TRY(make_directories(view + "/objects/info"));
+    std::string named;
+    for (const std::string_view line : split(TRY(read_file(mount.source + alternates, 64 << 10)), '\n'))
+        if (!line.empty()) named += places.of(std::string(line)) + "\n";
+    TRY(write_file(view + alternates, named));
+    // Not a link: git takes one for a reference of an old form.
+    TRY(write_file(view + "/HEAD", TRY(read_file(mount.source + "/HEAD", 64 << 10))));
+    for (const char* name : {"/config", "/packed-refs", "/refs", "/objects/pack"})
+        if (file_exists(mount.source + name) && ::symlink((mount.source + name).c_str(), (view + name).c_str()) != 0)
+            return system_error("create " + view + name, errno);
+    return {};
+}
+
+std::map<std::string, std::string> environment_of(const GitJob& job, const Places& places) {
     std::map<std::string, std::string> environment{
         {"PATH", "/usr/local/bin:/usr/bin:/bin"},
-        {"HOME", "/workspace"},
+        {"HOME", places.of("/workspace")},
+        {"HONE_ROOT", places.root()},
         {"LANG", "C.UTF-8"},
         {"GIT_CONFIG_NOSYSTEM", "1"},
         {"GIT_ATTR_NOSYSTEM", "1"},
@@ -71,17 +115,18 @@ std::map<std::string, std::string> environment_of(const GitJob& job) {
     if (job.remote) set("protocol.https.allow", "always");
     for (const auto& [name, value] : job.settings) set(name, value);
     environment["GIT_CONFIG_COUNT"] = std::to_string(count);
-    for (const auto& [name, value] : job.environment) environment[name] = value;
+    for (const auto& [name, value] : job.environment) environment[name] = places.of(value);
+    if (!places.root().empty()) environment["TMPDIR"] = places.root() + "/tmp";
     return environment;
 }
 
-sandbox::Command command_of(const GitJob& job, bool open_input) {
+sandbox::Command command_of(const GitJob& job, const Places& places, bool open_input) {
     sandbox::Command command;
     if (job.script.empty())
         command.argv = {"/usr/bin/git"};
     else
         command.argv = {"/bin/sh", "-c", job.script, "git"};
-    command.argv.insert(command.argv.end(), job.arguments.begin(), job.arguments.end());
+    for (const std::string& argument : job.arguments) command.argv.push_back(places.of(argument));
     command.cwd = job.directory;
     command.timeout_ms = std::chrono::duration_cast<std::chrono::milliseconds>(job.limits.time).count();
     command.open_stdin = open_input;
@@ -118,18 +163,27 @@ public:
             const auto removed = sandbox::Volumes(m_store, m_mounts_volumes).remove(m_thread);
             if (!removed.ok()) log(Level::warning, "volume of git not removed", {{"why", removed.error().message}});
         }
-        if (!m_config.empty()) (void)sandbox::remove_tree(m_config).ok();
+        for (const std::string& folder : {m_config, m_root})
+            if (!folder.empty()) (void)sandbox::remove_tree(folder).ok();
     }
 
     Result<> begin(sandbox::Provider& provider, GitConnections* connections, const GitJob& job,
                    const std::string& directory, bool open_input) {
         sandbox::SandboxSpec spec = spec_of(job);
-        if (job.limits.on_disk) {
+        if (!TRY(provider.makes_namespaces())) {
+            m_root = directory + "/root-" + make_ulid(SystemClock().now());
+            TRY(make_directories(m_root, 0700));
+            spec.without_namespaces = m_root;
+        }
+        const Places places(job, m_root);
+        if (!m_root.empty())
+            for (const GitMount& mount : job.mounts) TRY(make_view(mount, places));
+        if (job.limits.on_disk && m_root.empty()) { // that folder is on disk anyway
             m_thread = "git " + make_ulid(SystemClock().now());
             spec.thread = m_thread;
         }
-        sandbox::Command command = command_of(job, open_input);
-        command.env = environment_of(job);
+        sandbox::Command command = command_of(job, places, open_input);
+        command.env = environment_of(job, places);
         if (!job.remote) {
             spec.command = command;
             m_sandbox = TRY(provider.start(spec));
@@ -143,7 +197,7 @@ public:
             m_sandbox = TRY(provider.start(spec));
             m_connection = TRY(connections->open(*job.remote, TRY(m_sandbox->listeners())));
             TRY(write_file(m_config + "/ca.pem", m_connection->ca_bundle, 0644));
-            for (const auto& [name, value] : m_connection->environment) command.env.value[name] = value;
+            for (const auto& [name, value] : m_connection->environment) command.env.value[name] = places.of(value);
             m_command = TRY(m_sandbox->execute(command));
         }
         m_out = TRY(m_sandbox->stdout_pipe(m_command));
@@ -276,6 +330,7 @@ private:
     const sandbox::Store& m_store;
     const bool m_mounts_volumes;
     std::string m_config;
+    std::string m_root; // without namespaces
     std::string m_thread;
     std::unique_ptr<sandbox::Sandbox> m_sandbox;
     std::unique_ptr<GitConnection> m_connection;

@@ -46,7 +46,9 @@ struct Remote {
 struct GitJob {
     // After `git`; with a script: its $1, $2, …
     std::vector<std::string> arguments{};
-    // A shell script of ours instead of one git command. Never text from outside: that goes into arguments.
+    // A shell script of ours instead of one git command. Never text from outside: that goes into arguments. In a script
+    // each path of the sandbox begins with $HONE_ROOT: on a machine without namespaces its root is a folder. Whole
+    // paths in `arguments`, `environment` and `directory` are found without it.
     std::string script{};
     std::vector<GitMount> mounts{};
     std::map<std::string, std::string> environment{};

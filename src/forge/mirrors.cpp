@@ -21,12 +21,12 @@ set -eu
 mkdir -p out/pack
 # A repository on this machine is served by a second git, which reads no settings but this file.
 printf '[safe]\n\tdirectory = *\n' > gitconfig
-export GIT_CONFIG_GLOBAL=/workspace/gitconfig
+export GIT_CONFIG_GLOBAL="$HONE_ROOT"/workspace/gitconfig
 git init -q --bare --template= r
 cd r
-if [ -e /mirror/packed-refs ]; then
-    echo /mirror/objects > objects/info/alternates
-    cp /mirror/packed-refs packed-refs
+if [ -e "$HONE_ROOT"/mirror/packed-refs ]; then
+    echo "$HONE_ROOT"/mirror/objects > objects/info/alternates
+    cp "$HONE_ROOT"/mirror/packed-refs packed-refs
 fi
 git ls-remote --symref "$1" HEAD > ../out/head
 git fetch -q --prune --no-tags --no-write-fetch-head --no-recurse-submodules "$1" \
@@ -41,7 +41,7 @@ if [ -n "$head" ] && git rev-parse -q --verify "$head^{commit}" > /dev/null; the
     fi
 fi
 if [ "$2" = one ]; then # also what no ref leads to any more: a quarantine may stand on it
-    for index in /mirror/objects/pack/*.idx objects/pack/*.idx; do
+    for index in "$HONE_ROOT"/mirror/objects/pack/*.idx objects/pack/*.idx; do
         if [ -e "$index" ]; then git show-index < "$index"; fi
     done | cut -d ' ' -f 2 | sort -u | git pack-objects -q --non-empty ../out/pack/pack > /dev/null
 else

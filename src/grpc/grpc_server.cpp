@@ -6,6 +6,7 @@
 #include "net/lane.h"
 
 #undef GUARDED_BY // grpc++ brings one of its own, with the same meaning
+#include <grpc/support/log.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
@@ -24,6 +25,11 @@ std::string bytes_of(const grpc::ByteBuffer& buffer) {
     bytes.reserve(buffer.Length());
     for (const auto& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
     return bytes;
+}
+
+// Messages of the library are debug lines of our log: callers report failures.
+void log_of_library(gpr_log_func_args* args) {
+    log(Level::debug, "gRPC", {{"message", std::string(args->message)}});
 }
 
 // "ipv4:127.0.0.1:51234", "ipv6:%5B::1%5D:51234" -> the address alone.
@@ -171,6 +177,7 @@ public:
         }
         grpc::ResourceQuota quota("otlp");
         quota.SetMaxThreads(8);
+        gpr_set_log_function(&log_of_library);
         grpc::ServerBuilder builder;
         int port = 0;
         builder.AddListeningPort(options.address, credentials, &port);

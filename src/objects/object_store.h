@@ -1,4 +1,5 @@
-// Where large contents are kept: artifacts of runs, backups and prepared layers. One interface, two stores: a local
+// Where large contents are kept: artifacts of runs, backups, prepared layers, and parts of the span log that the disk
+// has no room for. One interface, two stores: a local
 // directory (file_store.h, the default) and any server with the S3 protocol (s3_store.h). conformance.test.h is what
 // both must do. All calls block; any thread may call them.
 #pragma once
@@ -68,7 +69,7 @@ public:
 };
 
 // The first part of each key. The local store is the data directory, so nothing else in it is an object.
-inline constexpr std::string_view areas[] = {"artifacts", "backups", "check", "layers"};
+inline constexpr std::string_view areas[] = {"artifacts", "backups", "check", "layers", "wal"};
 // An area and at least one more part, separated by slashes; parts of letters, digits and "-_.=+@" that do not begin
 // with a dot or end in ".new"; at most 200 bytes each and 700 together.
 Result<> check_key(std::string_view key);

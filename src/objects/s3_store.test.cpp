@@ -30,12 +30,14 @@ public:
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, input[0], 0);
         posix_spawn_file_actions_adddup2(&actions, output[1], 1);
-        // The flag: its cursors are made with DES.
-        std::string program = "node", flag = "--openssl-legacy-provider",
+        // The flag: its cursors are made with DES. Another server: `./dev test object_stores`.
+        const char* other = std::getenv("HONE_S3_PROGRAM");
+        std::string program = other ? other : "node", flag = "--openssl-legacy-provider",
                     script = HONE_SOURCE_DIR "/tests/s3_server.mjs", bucket = "hone-test";
         char* const arguments[] = {program.data(),     flag.data(),   script.data(),
                                    m_directory.data(), bucket.data(), nullptr};
-        REQUIRE(::posix_spawnp(&m_pid, "node", &actions, nullptr, arguments, environ) == 0);
+        char* const own[] = {program.data(), m_directory.data(), bucket.data(), nullptr};
+        REQUIRE(::posix_spawnp(&m_pid, program.c_str(), &actions, nullptr, other ? own : arguments, environ) == 0);
         posix_spawn_file_actions_destroy(&actions);
         ::close(input[0]);
         ::close(output[1]);

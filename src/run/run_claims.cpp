@@ -49,6 +49,12 @@ void RunStore::release(const RunId& id, int64_t epoch) {
     if (const auto held = m_epochs.find(id); held != m_epochs.end() && held->second == epoch) m_epochs.erase(held);
 }
 
+Result<bool> RunStore::is_left(const RunId& id, int64_t epoch) const {
+    const auto rows = TRY(m_database.query(
+        "SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND state IN ('preparing', 'running', 'waiting')", id, epoch));
+    return !rows.empty();
+}
+
 Result<> RunStore::require_held(sql::Transaction& transaction, const RunId& id) const {
     const auto rows = TRY(transaction.query("SELECT 1 FROM runs WHERE id = ? AND epoch = ?", id, epoch_of(id)));
     if (rows.empty()) return taken_over();

@@ -2,7 +2,9 @@
 #include "access/testing.h"
 #include "run/run_store.h"
 #include "run/runs.h"
+#include "run/worker/dispatcher.h"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <thread>
 
@@ -257,4 +259,60 @@ TEST_CASE("many servers claim a queue at the same time, each run once") {
         CHECK(all == count);
         CHECK(world.count("runs WHERE epoch = 1 AND state = 'preparing'") == count);
     }
+}
+
+namespace {
+
+// Ends without the end of its run in the database, as when that is away; the second one ends it.
+class ForgetfulWorker final : public RunWorker {
+public:
+    ForgetfulWorker(RunStore& store, const RunId& run, int number) : m_store(store), m_run(run), m_number(number) {}
+    void run() override {
+        if (m_number > 1)
+            if (const auto moved = m_store.move(m_run, State::preparing, State::failed, "", "failed"); !moved.ok())
+                FAIL_CHECK(moved.error().message);
+        m_is_finished = true;
+    }
+    void wake() override {}
+    void release() override {}
+    bool is_finished() const override { return m_is_finished; }
+
+private:
+    RunStore& m_store;
+    const RunId m_run;
+    const int m_number;
+    std::atomic<bool> m_is_finished{false};
+};
+
+} // namespace
+
+TEST_CASE("a run whose worker could not write its end, or that was claimed without one, gets a worker") {
+    for_each_world([](World& world) {
+        TwoServers two(world);
+        const RunId id = two.start();
+        std::atomic<int> made = 0;
+        DispatcherOptions options;
+        options.server = "left";
+        DispatcherParts parts{
+            two.left, world.clock,
+            [&](const RunId& run) { return std::make_unique<ForgetfulWorker>(two.left, run, ++made); },
+            [](const std::vector<RunId>&) -> Result<> { return {}; },
+            [](const std::string&, const std::vector<std::string>&) -> Result<std::vector<RunId>> {
+                return std::vector<RunId>();
+            }};
+        Dispatcher dispatcher(options, parts);
+        must(dispatcher.step());
+        while (made == 1) {
+            world.clock.advance(std::chrono::seconds(1)); // a worker that cannot work does not begin all the time
+            must(dispatcher.step());
+            std::this_thread::yield();
+        }
+        while (two.state(id) == State::preparing) std::this_thread::yield();
+        CHECK(two.state(id) == State::failed);
+        for (int i = 0; i < 20; ++i) {
+            world.clock.advance(std::chrono::seconds(1));
+            must(dispatcher.step());
+        }
+        CHECK(made == 2);
+    });
 }

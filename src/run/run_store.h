@@ -74,6 +74,8 @@ public:
     Result<bool> resume(const RunId& id, const std::string& server);
     // The epoch with which this store holds the run; -1: it does not.
     int64_t epoch_of(const RunId& id) const;
+    // Whether the run is not over and still held with this epoch: its worker could not write its end.
+    Result<bool> is_left(const RunId& id, int64_t epoch) const;
     // The worker of this epoch has ended. The run may have been claimed again meanwhile: that hold stays.
     void release(const RunId& id, int64_t epoch);
     // The run is there, and another server or process has it.

@@ -285,7 +285,8 @@ Result<> Server::share_layers() {
 Result<> Server::open_workers() {
     WorkerParts parts{*m_database, m_clock, *m_access, *m_telemetry, *m_skills, *m_vault};
     parts.provider = m_sandboxes.get();
-    m_cluster = TRY(open_cluster(m_config, m_clock));
+    m_cluster_credentials.emplace(*m_database, m_clock, *m_vault, m_access->audit);
+    m_cluster = TRY(open_cluster(m_config, m_clock, *m_cluster_credentials));
     parts.pods = m_cluster.get();
     parts.data_directory = m_config.data_dir;
     parts.extra_ca_file = m_config.egress_ca_file;
@@ -400,6 +401,11 @@ Result<> Server::open_spans() {
     options.engine.memory_bytes = m_config.engine_memory.count;
     options.engine.idle_stop = m_config.engine_idle_stop;
     options.wal.cap_bytes = static_cast<size_t>(m_config.span_log_limit.count);
+    if (m_config.object_store != "file" && m_config.span_log_object_limit.count > 0) {
+        m_log_archive.emplace(*m_objects, TRY(objects::owner_of(m_config.data_dir)));
+        options.wal.archive = &*m_log_archive;
+        options.wal.archive_bytes = static_cast<size_t>(m_config.span_log_object_limit.count);
+    }
     options.loader.wait_limit = m_config.span_wait_limit;
     if (m_database->engine() == sql::Engine::postgres) { // others may share it
         options.shared_database = &*m_database;

@@ -15,6 +15,7 @@
 #include "server/adapters/sandbox_audit.h"
 #include "server/adapters/skill_source.h"
 #include "server/automations.h"
+#include "server/backup/log_archive.h"
 #include "server/demo/demo.h"
 #include "server/evaluation/evaluator_runs.h"
 #include "server/evaluation/example_files.h"
@@ -103,6 +104,10 @@ private:
     Result<std::vector<api::ServerView>> servers(const access::Caller& caller) override;
     Result<std::vector<api::FindingView>> diagnosis(const access::Caller& caller) override;
     Result<api::CapacityView> capacity(const access::Caller& caller) override;
+    Result<api::ClusterCredentialView> cluster_credential(const access::Caller& caller) override;
+    Result<api::ClusterCredentialView> set_cluster_credential(const access::Caller& caller,
+                                                              const api::SetClusterCredential& body) override;
+    Result<> remove_cluster_credential(const access::Caller& caller) override;
     void wake_duties() override {
         m_sweeper->wake();
         m_storage->wake();
@@ -126,7 +131,8 @@ private:
     std::atomic<bool> m_is_storing_backup{false};
     std::atomic<bool> m_is_draining{false};
     std::unique_ptr<sandbox::Provider> m_sandboxes; // null: `m_no_sandboxes` states why
-    std::unique_ptr<sandbox::Provider> m_cluster;   // null: none is set
+    std::optional<ClusterCredentials> m_cluster_credentials;
+    std::unique_ptr<sandbox::Provider> m_cluster; // null: none is set
     std::string m_no_sandboxes;
     std::unique_ptr<sql::Database> m_database;
     std::optional<access::Access> m_access;
@@ -141,6 +147,7 @@ private:
     std::optional<AccountMail> m_account_mail;
     std::optional<identity::Identities> m_identities;
     std::optional<telemetry::TraceProjects> m_trace_projects;
+    std::optional<LogArchive> m_log_archive; // null: the span log stays on the disk
     std::unique_ptr<telemetry::Telemetry> m_telemetry;
     std::optional<telemetry::Spans> m_spans;
     std::optional<telemetry::SpanDuties> m_span_duties;

@@ -86,11 +86,17 @@ Result<int64_t> migrate(Database& database, const Clock& clock, std::span<const 
         if (migrations[i].version != static_cast<int64_t>(i + 1))
             return internal("migrations must be numbered 1, 2, 3 …", migrations[i].name);
     TRY(create_version_table(database));
+    bool is_new = false; // one line for a new database, one for each change of an old one
     for (;;) {
         const int64_t applied = TRY(database.write([&](Transaction& transaction) -> Result<int64_t> {
             return step(transaction, database.engine(), clock, migrations);
         }));
-        if (applied == 0) return static_cast<int64_t>(migrations.size());
+        if (applied == 0) {
+            if (is_new) log(Level::info, "created database", {{"version", static_cast<int64_t>(migrations.size())}});
+            return static_cast<int64_t>(migrations.size());
+        }
+        is_new = is_new || applied == 1;
+        if (is_new) continue;
         log(Level::info, "migrated database",
             {{"version", applied}, {"name", migrations[static_cast<size_t>(applied - 1)].name}});
     }

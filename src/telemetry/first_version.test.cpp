@@ -57,11 +57,10 @@ min_rows_to_fsync_after_merge = 1)";
 
 TEST_CASE("spans of a data directory of the first version are shown beside new ones, before and after a merge") {
     Fixture f;
-    ClickHouse& engine = f.telemetry->engine();
     const auto run = [&](std::string sql) {
         ClickHouseQuery query(std::move(sql));
         if (query.sql.starts_with("CREATE DATABASE")) query.database.clear();
-        auto done = engine.query(query);
+        auto done = f.telemetry->engine().query(query);
         REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.error().message));
         return std::move(done).value();
     };
@@ -107,6 +106,40 @@ TEST_CASE("spans of a data directory of the first version are shown beside new o
     REQUIRE(payload.ok());
     CHECK(payload.value().attributes ==
           R"({"input.value":{"$column":"input"},"llm.input_messages.0.message.content":")" + text + "\"}");
+    // The indexes of the first version give way to those of now, day by day, while everything can be read; a restart in
+    // between changes nothing.
+    const auto indexes = [&] {
+        return run("SELECT name FROM system.data_skipping_indices WHERE database = 'hone' AND table = 'spans' AND name "
+                   "LIKE '%put%' ORDER BY name FORMAT TSVRaw");
+    };
+    const auto size_of_indexes = [&] {
+        return run(
+            "SELECT sum(data_compressed_bytes) > 0 FROM system.data_skipping_indices WHERE database = 'hone' AND "
+            "table = 'spans' AND name = 'input_words' FORMAT TSVRaw");
+    };
+    CHECK(indexes() == "input_index\noutput_index\n");
+    const auto step = [&] {
+        const auto more = f.telemetry->upgrade().step();
+        REQUIRE_MESSAGE(more.ok(), (more.ok() ? "" : more.error().message + more.error().trail));
+        check(2);
+        return more.value();
+    };
+    for (int i = 0; i < 2; ++i) CHECK(step()); // times of sessions; then the old indexes go
+    CHECK(indexes() == "input_words\noutput_words\n");
+    f.open();
+    check(2);
+    for (int waits = 0; f.telemetry->upgrade().is_due() && waits < 5;)
+        if (!step()) { // until the engine is done with what it was told before
+            run("ALTER TABLE hone.spans DELETE WHERE 0 SETTINGS mutations_sync = 1");
+            ++waits;
+        }
+    CHECK(!f.telemetry->upgrade().is_due());
+    CHECK(indexes() == "input_words\noutput_words\n");
+    CHECK(size_of_indexes() == "1\n");
+    CHECK(
+        run("SELECT countSubstrings(create_table_query, 'max_compress_block_size') FROM system.tables WHERE database = "
+            "'hone' AND name = 'spans' FORMAT TSVRaw") == "3\n");
+    check(2);
     // Opened once more, nothing is left to change.
     f.open();
     check(2);

@@ -7,6 +7,7 @@ namespace hone::telemetry {
 namespace {
 
 constexpr Duration load_patience = std::chrono::seconds(30);
+constexpr Duration upgrade_time = std::chrono::seconds(10); // of a step, or one day of spans
 
 } // namespace
 
@@ -51,11 +52,25 @@ void SpanDuties::read_merges() {
     m_merges = state.value();
 }
 
+// Only while the engine runs. A day can take long: the other duties have their turn in between.
+Result<> SpanDuties::upgrade() {
+    auto& upgrade = m_spans.telemetry.upgrade();
+    if (!upgrade.is_due()) return {};
+    TRY(m_spans.telemetry.store());
+    const Duration begun = m_clock.steady();
+    while (TRY(upgrade.step()))
+        if (m_clock.steady() - begun > upgrade_time) break;
+    return {};
+}
+
 Result<> SpanDuties::step() {
     if (holds_nothing()) return {};
     read_merges();
     const auto* engine = m_spans.telemetry.engine_process();
     const bool runs = engine == nullptr || engine->is_running();
+    if (runs)
+        if (const auto done = upgrade(); !done.ok())
+            log(Level::warning, "a store of an earlier version is not upgraded yet", {{"why", done.error().message}});
     const Duration every = runs ? Duration(std::chrono::hours(1)) : Duration(std::chrono::hours(24));
     if (m_clock.steady() - m_last_retention < every) return {};
     m_last_retention = m_clock.steady();
@@ -99,6 +114,8 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     out.gauge("spans_pending", "Spans on disk that are not in the engine yet.", all.pending());
     const auto log_stats = m_spans.telemetry.log_stats();
     out.gauge("span_log_bytes", "Disk used by the log of spans that are not in the engine yet.", log_stats.disk_bytes);
+    out.gauge("span_log_object_bytes", "Of that log, what is in the object store and not on the disk.",
+              log_stats.archived_bytes);
     const auto backlog = m_spans.telemetry.backlog();
     out.gauge("spans_pending_bytes", "Of that, spans that are not in the engine yet.", backlog.bytes);
     out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
@@ -110,6 +127,8 @@ void SpanDuties::metrics(MetricsWriter& out) const {
         out.gauge("engine_running", "Whether the span engine runs.", engine->is_running() ? 1 : 0);
         out.counter("engine_starts_total", "Starts of the span engine.", engine->starts());
     }
+    out.gauge("span_upgrade_days", "Days of spans whose summaries or indexes are still to be made.",
+              m_spans.telemetry.upgrade().days_left());
     const Lock lock(m_mutex);
     out.gauge("span_parts", "Parts of the table of spans that queries read.", m_merges.parts);
     out.gauge("span_parts_unmerged", "Of these, parts as they were inserted.", m_merges.unmerged_parts);

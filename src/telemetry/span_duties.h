@@ -30,10 +30,16 @@ public:
     // Retention when its time has come: every hour while the engine runs, once a day otherwise.
     Result<> step();
     void metrics(MetricsWriter& out) const;
+    // As read after the last spans.
+    MergeState merges() const {
+        const Lock lock(m_mutex);
+        return m_merges;
+    }
 
 private:
     bool holds_nothing() const;
     void read_merges();
+    Result<> upgrade();
 
     access::Access& m_access;
     Spans& m_spans;

@@ -27,7 +27,7 @@ struct Spans {
         : telemetry(all),
           projects(directory),
           evals(all.engine(), clock),
-          retention(all.engine(), clock),
+          retention(all.engine(), clock, [&all] { all.loader().forget_sessions(); }),
           lookup(all.engine()),
           lists(all.engine()),
           sql(all.engine()),

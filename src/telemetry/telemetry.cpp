@@ -49,7 +49,8 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
         connection.engine = &*telemetry->m_engine;
     }
     telemetry->m_clickhouse.emplace(std::move(connection));
-    telemetry->m_store.emplace(*telemetry->m_clickhouse, &telemetry->m_recent);
+    telemetry->m_upgrade.emplace(*telemetry->m_clickhouse, telemetry->m_recent, clock);
+    telemetry->m_store.emplace(*telemetry->m_clickhouse, &telemetry->m_recent, &*telemetry->m_upgrade);
 
     options.loader.state_file = options.directory + "/loader.state";
     options.wal.directory = options.directory + "/wal";
@@ -84,6 +85,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
                                 std::move(prices), options.limits);
     TRY(telemetry->open_parts(options, projects, clock));
     telemetry->m_loader->start();
+    if (options.wal.archive) telemetry->m_archiver.start();
     return telemetry;
 }
 
@@ -91,12 +93,14 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(TelemetryOptions options, Pro
 Result<> Telemetry::open_parts(const TelemetryOptions& options, ProjectDirectory& projects, const Clock& clock) {
     SpanPartsOptions parts;
     parts.wal = options.wal;
+    parts.wal.archive = nullptr;
     parts.wal.directory = options.directory + "/parts";
     parts.wal.segment_bytes = 4 << 20;
     m_parts = TRY(SpanParts::open(std::move(parts), clock));
     m_ingest->use_parts(*m_parts);
     RecordLogOptions records;
     records.wal = options.wal;
+    records.wal.archive = nullptr;
     records.wal.directory = options.directory + "/records";
     records.wal.segment_bytes = 8 << 20;
     records.wal.cap_bytes = std::min<size_t>(options.wal.cap_bytes, 512 << 20);
@@ -118,7 +122,15 @@ Result<> Telemetry::open_parts(const TelemetryOptions& options, ProjectDirectory
     return {};
 }
 
-Telemetry::~Telemetry() = default; // members in reverse: ingest, loader, log, engine
+Telemetry::Telemetry()
+    : m_archiver({.name = "span log"}, [this]() -> Result<Duration> {
+          return TRY(m_wal->archive_step()) ? Duration(0) : Duration(std::chrono::seconds(1));
+      }) {}
+
+// Then members in reverse: ingest, loader, log, engine.
+Telemetry::~Telemetry() {
+    if (m_wal) m_wal->end_archiving();
+}
 
 Result<SpanStore*> Telemetry::store() {
     Lock lock(m_schema_mutex);

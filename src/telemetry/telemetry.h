@@ -2,6 +2,7 @@
 // stopped in order. Thread-safe after start.
 #pragma once
 
+#include "base/duty.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "telemetry/cluster/span_arrivals.h"
@@ -16,6 +17,7 @@
 #include "telemetry/query/tail.h"
 #include "telemetry/records/record_log.h"
 #include "telemetry/span_joiner.h"
+#include "telemetry/upgrade/store_upgrade.h"
 
 #include <memory>
 #include <optional>
@@ -73,10 +75,12 @@ public:
     const otlp::Limits& limits() const { return m_limits; }
     // What another engine process of this installation is started with.
     const EngineProcessOptions& engine_options() const { return m_engine_options; }
+    // What a store of an earlier version lacks is made by its steps.
+    StoreUpgrade& upgrade() { return *m_upgrade; }
     EngineProcess* engine_process() { return m_engine ? &*m_engine : nullptr; }
 
 private:
-    Telemetry() = default;
+    Telemetry();
     Result<> open_parts(const TelemetryOptions& options, ProjectDirectory& projects, const Clock& clock);
 
     std::string m_directory;
@@ -85,6 +89,7 @@ private:
     std::optional<EngineProcess> m_engine;
     std::optional<ClickHouse> m_clickhouse;
     RecentSpans m_recent;
+    std::optional<StoreUpgrade> m_upgrade;
     std::optional<SpanStore> m_store;
     Mutex m_schema_mutex;
     bool m_has_schema GUARDED_BY(m_schema_mutex) = false;
@@ -98,7 +103,8 @@ private:
     std::unique_ptr<RecordLog> m_record_log;
     std::optional<Ingest> m_ingest;
     std::optional<RecordIngest> m_records;
-    std::optional<SpanJoiner> m_joiner; // last: its thread calls the others
+    std::optional<SpanJoiner> m_joiner;
+    Duty m_archiver; // last: like the joiner's, its thread calls the others
 };
 
 } // namespace hone::telemetry

@@ -19,11 +19,10 @@ SPANS = 300
 
 
 class HeldStore(SpanStore):
-    """Keeps tokens of inserts. `hold(n)`: the n-th insert of spans from now waits until it is let go, and so may arrive late."""
+    """`hold(n)`: the n-th insert of spans from now waits until it is let go, and so may arrive late."""
 
     def open_gate(self, stack):
         gate = super().open_gate(stack)
-        gate.unknown = tuple(name for name in gate.unknown if name != "insert_deduplication_token")
         gate.RequestHandlerClass = HeldGate
         gate.left, gate.lock, gate.is_held, gate.go_on, gate.is_over = 0, threading.Lock(), threading.Event(), threading.Event(), threading.Event()
         return gate

@@ -28,6 +28,10 @@ class Bucket:
         stack.callback(self.process.kill)
         self.port = int(self.process.stdout.readline())
 
+    def files_of(self, key):
+        """Where the server keeps one object; the content is in the first file."""
+        return [self.folder / f"hone-test/team/{key}._S3rver_{what}" for what in ("object", "object.md5", "metadata.json")]
+
     def location(self, prefix="team", port=None):
         return f"s3://hone-test/{prefix}?endpoint=http://127.0.0.1:{port or self.port}"
 

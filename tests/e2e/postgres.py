@@ -1,5 +1,6 @@
 """PostgreSQL as the database: the same server, the same answers, through restarts of both."""
 
+import contextlib
 import os
 import pathlib
 import pwd
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 
+from disk import descendants
 from server import Server, run, wait_until
 
 
@@ -44,6 +46,20 @@ class Postgres:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             self.process.wait(60)
+
+    def pids(self):
+        return descendants(self.process.pid)
+
+    def kill(self):
+        """All of its processes, as when its machine fails. `start` begins with what is on the disk."""
+        for pid in reversed(self.pids()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self.data_on_disk().joinpath("postmaster.pid").unlink(missing_ok=True)  # its number may be another process by now
+
+    def data_on_disk(self):
+        return self.folder / "data"
 
     def sql(self, database, text):
         psql = shutil.which("psql") or self.programs / "psql"

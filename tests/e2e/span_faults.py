@@ -262,3 +262,44 @@ def test_bombs_and_broken_bodies_are_refused(binary, stack):
     assert client.post("/v1/traces", deep).status == 400
     memory = int(pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]) * 4096
     assert memory < 600 << 20, memory
+
+
+def test_the_doctor_states_parts_merges_and_how_long_spans_wait(binary, stack):
+    server = stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))
+    admin = server.admin()
+    client = server.client(key_of(server))
+
+    def finding(name):
+        return next(each for each in admin.must("GET", "/v1/diagnosis").data if each["name"] == name)
+
+    session = {"session.id": "talk"}
+    for number in range(1, 4):
+        assert client.post("/v1/traces", otlp_json([(number, number, 0, "first", session)])).status == 200
+        rows(client, "/v1/projects/shop/span_rows", number)
+
+    def looked_at():
+        doomed = admin.must("POST", "/v1/projects", {"name": f"doomed {time.monotonic_ns()}"}).data["id"]
+        admin.must("DELETE", f"/v1/projects/{doomed}")  # wakes the duty that reads the parts
+        return not finding("span parts")["detail"].startswith("0,")
+
+    wait_until(looked_at, "the parts are read")
+    parts = finding("span parts")
+    assert parts["state"] == "ok" and "at most" in parts["detail"] and "merges run" in parts["detail"], parts
+    spans = finding("spans")
+    assert spans["state"] == "ok" and spans["detail"].startswith("0 wait to be stored, the oldest for 0 s"), spans
+    lines = {line.split()[0] for line in admin.get("/metrics").text.splitlines()}
+    assert {"hone_span_parts", "hone_span_merging_bytes", "hone_span_upgrade_days", "hone_spans_pending_oldest_seconds"} <= lines
+    # The same duty makes what lists of chat sessions read: they show the same before and after.
+    sessions = client.must("GET", "/v1/projects/shop/session_rows").data
+    assert [(each["session_id"], each["traces"], each["spans"]) for each in sessions] == [("talk", 3, 3)], sessions
+    wait_until(lambda: "hone_span_upgrade_days 0" in admin.get("/metrics").text, "all days have their times")
+    assert client.must("GET", "/v1/projects/shop/session_rows").data == sessions
+    # Waiting spans are named with their time.
+    engine = engine_of(server)
+    os.kill(engine, signal.SIGSTOP)
+    try:
+        assert client.post("/v1/traces", otlp_json([(9, 9, 0, "late", {})])).status == 200
+        wait_until(lambda: finding("spans")["detail"].startswith("1 wait to be stored, the oldest for 1 s"), "it waits")
+    finally:
+        os.kill(engine, signal.SIGCONT)
+    rows(client, "/v1/projects/shop/span_rows", 4)

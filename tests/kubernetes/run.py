@@ -27,6 +27,7 @@ import escape  # noqa: E402
 import faults  # noqa: E402
 import installation  # noqa: E402
 import policy  # noqa: E402
+import ready  # noqa: E402
 import volumes  # noqa: E402
 
 NAMESPACE = "workers"
@@ -211,6 +212,14 @@ def what_goes_wrong_in_a_cluster_is_handled(bench):
     assert not failed, failed
 
 
+def a_run_gets_a_pod_that_was_prepared(bench):
+    def pods():
+        return len(bench.must("get", f"/api/v1/namespaces/{NAMESPACE}/pods")["body"]["items"])
+    with policy.Enforcer(bench, NAMESPACE) as enforcer:
+        bench.wait_for(lambda: enforcer.is_closed, "the policy is enforced")
+        ready.a_run_gets_a_pod_that_was_prepared(bench, NAMESPACE, clusters.WORKER_IMAGE, pods)
+
+
 def the_chart_is_installed_used_upgraded_and_removed(bench):
     installation.run(bench)
 
@@ -227,7 +236,7 @@ TESTS = [the_server_is_the_version_that_was_built, a_namespace_enforces_restrict
          a_pod_is_deleted_by_its_uid_and_watched_until_it_is_gone, a_pod_whose_network_is_open_is_refused,
          an_enforcer_that_is_late_is_waited_for, pods_pass_the_cases_of_providers,
          sandboxes_of_this_machine_pass_the_same_cases, a_run_ends_when_its_policy_is_deleted,
-         attacks_from_inside_a_pod_get_nothing, what_goes_wrong_in_a_cluster_is_handled,
+         attacks_from_inside_a_pod_get_nothing, a_run_gets_a_pod_that_was_prepared, what_goes_wrong_in_a_cluster_is_handled,
          runs_work_in_pods_through_a_server, the_chart_is_installed_used_upgraded_and_removed, nothing_of_them_is_left]
 
 SET_UP = TESTS[:2]

@@ -19,6 +19,7 @@ from models import CALLS, KEY, Provider, model_skill  # noqa: E402
 from repos import Forge, add, diff_of, skill_for  # noqa: E402
 from runs import Shop, shell  # noqa: E402
 from server import wait_until  # noqa: E402
+from without_namespaces import BareShop, readable  # noqa: E402
 
 PODS = {"provider": "kubernetes", "sandbox": {"memory_bytes": 128 << 20, "cpus": 0.2, "disk_bytes": 64 << 20}}
 MOST_CPUS = 1000  # that a session may request here: more than any node has
@@ -158,28 +159,41 @@ class Cluster:
         return json.loads(done.stdout)
 
 
+# Of a server that itself can make no namespace: its git has other walls.
+BARE_TESTS = [a_run_works_in_a_pod, a_branch_is_cloned_pushed_and_reviewed]
+
+
+def carry_out(tests, shop, ending=""):
+    results = {}
+    for test in tests:
+        name = test.__name__.replace("_", " ") + ending
+        try:
+            test(shop)
+            results[name] = True
+        except Exception:
+            results[name] = False
+            traceback.print_exc(file=sys.stdout)
+        print("ok  " if results[name] else "FAIL", name, flush=True)
+    if False in results.values():
+        print(shop.server.output()[-4000:])
+    return results
+
+
 def run_tests(binary, cluster, set_quota, only=""):
     """`cluster`: kubeconfig, namespace, image and storage class. How each test ended, by name."""
     Shop.patience = 180
-    results = {}
+    words = [word for name, value in zip(("kubeconfig", "namespace", "image", "storage-class"), cluster)
+             for word in (f"--kubernetes-{name}", str(value))]
     with contextlib.ExitStack() as stack:
         forge, model = Forge(stack, "--push"), Provider(stack)
-        flags = zip(("kubeconfig", "namespace", "image", "storage-class"), cluster)
-        shop = Shop(str(binary), stack, *(word for name, value in flags for word in (f"--kubernetes-{name}", str(value))),
-                    "--egress-ca-file", str(forge.certificate), "--run-max-cpus", str(MOST_CPUS))
+        shop = Shop(str(binary), stack, *words, "--egress-ca-file", str(forge.certificate), "--run-max-cpus", str(MOST_CPUS))
         shop.forge, shop.model, shop.set_quota = forge, model, set_quota
-        for test in [each for each in TESTS if only in each.__name__]:
-            name = test.__name__.replace("_", " ")
-            try:
-                test(shop)
-                results[name] = True
-            except Exception:
-                results[name] = False
-                traceback.print_exc(file=sys.stdout)
-            print("ok  " if results[name] else "FAIL", name, flush=True)
-        if False in results.values():
-            print(shop.server.output()[-4000:])
-    return results
+        results = carry_out([each for each in TESTS if only in each.__name__], shop)
+    with contextlib.ExitStack() as stack:
+        forge = Forge(stack, "--push")
+        shop = BareShop(str(binary), stack, *words, "--egress-ca-file", readable(forge))
+        shop.forge = forge
+        return results | carry_out([each for each in BARE_TESTS if only in each.__name__], shop, ", by a server without namespaces")
 
 
 def main():

@@ -1,12 +1,13 @@
 // A provider as a process, for tests and measurements in Python: each line of the input is a request, each line of the
 // output a reply with the same `id`. Requests are served at the same time.
 //   provider_driver local DATA_FOLDER HONE_PROGRAM
-//   provider_driver kubernetes DATA_FOLDER KUBECONFIG NAMESPACE IMAGE [STORAGE_CLASS]
+//   provider_driver kubernetes DATA_FOLDER KUBECONFIG NAMESPACE IMAGE [STORAGE_CLASS [READY]]
 // {"id":1,"do":"start","spec":{…}}                    → {"id":1,"ok":true,"sandbox":"sbx_…"}
 // {"id":2,"do":"run","sandbox":"…","command":{…}}     → its result, with `out` and `err`
 // {"id":3,"do":"hold","sandbox":"…"}                  → the view, once the sandbox has stopped
 // view, stop, destroy, attach; list; files (of a thread: its entries); threads (removes all but `kept`); echo (what
-// connects to port 3129 gets its bytes back); memory (resident bytes of this process)
+// connects to port 3129 gets its bytes back); ready (waits until pods are prepared); memory (resident bytes of this
+// process)
 #include "base/log.h"
 #include "base/mutex.h"
 #include "crypto/crypto.h"
@@ -39,6 +40,7 @@ Result<std::unique_ptr<Provider>> open_provider(const std::vector<std::string>& 
     options.pods.image = options.pods.tools_image = words[4];
     options.pods.pull_policy = "Never";
     if (words.size() > 5) options.storage_class = words[5];
+    if (words.size() > 6) options.ready = std::stoul(words[6]);
     options.folder = words[1] + "/kubernetes";
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
@@ -68,6 +70,7 @@ public:
         if (verb == "threads")
             return json::Object{{"removed", TRY(m_provider->remove_other_threads({text_in(request, "kept")}))}};
         if (verb == "reconcile") return json::Object{{"removed", TRY(m_provider->reconcile())}};
+        if (verb == "ready") return json::Object{{"ready", m_provider->await_ready(60'000)}};
         if (verb == "memory") return json::Object{{"bytes", memory()}};
         const SandboxId id(text_in(request, "sandbox"));
         if (verb == "destroy") {

@@ -26,6 +26,7 @@ import driving  # noqa: E402
 import escape  # noqa: E402
 import faults  # noqa: E402
 import images  # noqa: E402
+import ready  # noqa: E402
 import serve  # noqa: E402
 from configuration import Certificates  # noqa: E402
 
@@ -89,7 +90,7 @@ class StandIn:
     def control(self, **what):
         server = json.loads(self.kubeconfig.read_text())["clusters"][0]["cluster"]
         context = ssl.create_default_context(cafile=server["certificate-authority"])
-        urllib.request.urlopen(server["server"] + "/control", json.dumps(what).encode(), context=context).read()
+        return json.load(urllib.request.urlopen(server["server"] + "/control", json.dumps(what).encode(), context=context))
 
 
 def the_channel_is_cut_again_and_again(cluster, _):
@@ -105,6 +106,10 @@ def the_channel_is_cut_again_and_again(cluster, _):
 
 def attacks_from_inside_get_nothing(cluster, _):
     escape.run(cluster, "workers")
+
+
+def a_run_gets_a_pod_that_was_prepared(cluster, _):
+    ready.a_run_gets_a_pod_that_was_prepared(cluster, "workers", "worker:1", lambda: len(cluster.control(do="state")["pods"]))
 
 
 def passes(case, cluster):
@@ -155,7 +160,7 @@ def main():
             cluster = StandIn(stack, built)
             cases["kubernetes"] = cases_of(program, "kubernetes", cluster.kubeconfig, "workers", "worker:1")
             for case in (the_channel_is_cut_again_and_again, faults.the_volume_of_a_thread_outlives_its_pods,
-                         attacks_from_inside_get_nothing):
+                         attacks_from_inside_get_nothing, a_run_gets_a_pod_that_was_prepared):
                 results.append(passes(case, cluster))
             results += serve.run_tests(built / "hone", (cluster.kubeconfig, "workers", "worker:1", "default"),
                                        lambda pods: cluster.control(do="quota", pods=pods)).values()

@@ -153,6 +153,12 @@ public:
     virtual Result<std::vector<ServerView>> servers(const access::Caller&) { return std::vector<ServerView>(); }
     virtual Result<std::vector<FindingView>> diagnosis(const access::Caller&) { return std::vector<FindingView>(); }
     virtual Result<CapacityView> capacity(const access::Caller&) { return CapacityView(); }
+    // The sealed credentials for a cluster; a server uses them from its next start on.
+    virtual Result<ClusterCredentialView> cluster_credential(const access::Caller&) { return ClusterCredentialView(); }
+    virtual Result<ClusterCredentialView> set_cluster_credential(const access::Caller&, const SetClusterCredential&) {
+        return ClusterCredentialView();
+    }
+    virtual Result<> remove_cluster_credential(const access::Caller&) { return {}; }
     // Whether a password link can be sent by mail, and sending one in the background.
     virtual bool sends_mail() const { return false; }
     virtual void send_password_reset(const access::PasswordReset&) {}

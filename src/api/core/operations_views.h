@@ -80,4 +80,35 @@ struct CapacityView {
     };
 };
 
+// What is shown of the credentials for a cluster; they themselves are sealed.
+struct ClusterCredentialView {
+    bool stored = false;
+    std::string server;
+    std::string name_space;
+    std::string context;
+    std::string kind;
+    std::optional<Time> set_at;
+    bool in_use = false;
+    static constexpr Pack fields{
+        Field{"stored", &ClusterCredentialView::stored, "Whether there are any."},
+        Field{"server", &ClusterCredentialView::server, "Address of the cluster's API."},
+        Field{"name_space", &ClusterCredentialView::name_space, "Namespace of the context."},
+        Field{"context", &ClusterCredentialView::context, "Context that was chosen; empty: the current one."},
+        Field{"kind", &ClusterCredentialView::kind, "token or client certificate."},
+        Field{"set_at", &ClusterCredentialView::set_at, ""},
+        Field{"in_use", &ClusterCredentialView::in_use,
+              "Whether this server was set to use them (kubernetes_kubeconfig is `sealed`)."},
+    };
+};
+
+struct SetClusterCredential {
+    std::string kubeconfig;
+    std::optional<std::string> context;
+    static constexpr Pack fields{
+        Field{"kubeconfig", &SetClusterCredential::kubeconfig,
+              "Text of a kubeconfig with its certificates and credentials in it; it may not name files or programs."},
+        Field{"context", &SetClusterCredential::context, "Context to use; none: the current one."},
+    };
+};
+
 } // namespace hone::api

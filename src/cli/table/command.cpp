@@ -132,7 +132,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
           key_commands,          skill_commands,      broker_commands,   usage_commands,       audit_commands,
           backup_commands,       storage_commands,    version_commands,  completion_commands,  help_commands,
           prompt_commands,       proposal_commands,   queue_commands,    calibration_commands, eval_task_commands,
-          role_commands,         operations_commands, install_commands})
+          role_commands,         operations_commands, cluster_commands,  install_commands})
         for (auto& command : family()) tree.commands.push_back(std::move(command));
     return tree;
 }

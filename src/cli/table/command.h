@@ -100,6 +100,7 @@ std::vector<Command> transfer_commands();
 std::vector<Command> import_commands();
 std::vector<Command> doctor_commands();
 std::vector<Command> operations_commands();
+std::vector<Command> cluster_commands();
 std::vector<Command> install_commands();
 std::vector<Command> log_commands();
 std::vector<Command> tail_commands();

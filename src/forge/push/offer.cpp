@@ -24,9 +24,9 @@ set -eu
 refuse() { echo "$1" >&2; exit 3; }
 cat > patch
 git init -q --bare --template= r
-cp /quarantine/HEAD /quarantine/packed-refs r/
-echo /quarantine/objects > r/objects/info/alternates
-export GIT_DIR=/workspace/r GIT_INDEX_FILE=/workspace/index
+cp "$HONE_ROOT"/quarantine/HEAD "$HONE_ROOT"/quarantine/packed-refs r/
+echo "$HONE_ROOT"/quarantine/objects > r/objects/info/alternates
+export GIT_DIR="$HONE_ROOT"/workspace/r GIT_INDEX_FILE="$HONE_ROOT"/workspace/index
 export GIT_COMMITTER_NAME='Hone worker' GIT_COMMITTER_EMAIL=worker@hone.invalid
 git cat-file -e "$1^{commit}" 2> /dev/null || refuse "the repository has no commit $1"
 git read-tree "$1"

@@ -19,8 +19,8 @@ constexpr std::string_view receive_script = R"sh(
 set -eu
 mkdir -p out/pack
 git init -q --bare --template= r
-cp /quarantine/HEAD /quarantine/packed-refs r/
-echo /quarantine/objects > r/objects/info/alternates
+cp "$HONE_ROOT"/quarantine/HEAD "$HONE_ROOT"/quarantine/packed-refs r/
+echo "$HONE_ROOT"/quarantine/objects > r/objects/info/alternates
 git receive-pack --stateless-rpc r > result
 cd r
 git for-each-ref --format='%(objectname) %(*objectname) %(refname)' "$1" > ../out/refs

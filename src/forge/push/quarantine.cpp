@@ -150,7 +150,7 @@ GitJob Quarantine::job_of(const RunRepo& repo, const GitRequest& request) const 
     GitJob job;
     const std::string program = uploads ? "upload-pack" : "receive-pack";
     if (request.gzip && !request.advertise)
-        job.script = "gzip -dc | git " + program + " --stateless-rpc /quarantine";
+        job.script = "gzip -dc | git " + program + " --stateless-rpc \"$HONE_ROOT\"/quarantine";
     else
         job.arguments = {program, request.advertise ? "--http-backend-info-refs" : "--stateless-rpc",
                          std::string(repository_inside)};

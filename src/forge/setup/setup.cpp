@@ -10,8 +10,8 @@ namespace {
 
 // $1 repository, $2 commit, $3 pattern of names.
 constexpr std::string_view list_script = R"(
-git -C "$1" ls-tree -r -z --full-tree "$2" > /workspace/tree || exit 3
-grep -zE "$3" /workspace/tree | head -z -n 2001
+git -C "$1" ls-tree -r -z --full-tree "$2" > "$HONE_ROOT"/workspace/tree || exit 3
+grep -zE "$3" "$HONE_ROOT"/workspace/tree | head -z -n 2001
 exit 0
 )";
 // $1 repository, $2 object, $3 most bytes.

@@ -219,7 +219,8 @@ Result<json::Value> pod_of(const PodSettings& settings, const PodRequest& reques
     const std::string name = pod_name(request.sandbox);
     if (!is_object_name(name)) return invalid("not the id of a sandbox: " + request.sandbox.text());
     Object spec{{"restartPolicy", "Never"},
-                {"activeDeadlineSeconds", (*request.limits.wall_clock_ms + 999) / 1000 + deadline_margin_seconds},
+                {"activeDeadlineSeconds",
+                 (*request.limits.wall_clock_ms + 999) / 1000 + deadline_margin_seconds + request.idle_seconds},
                 {"automountServiceAccountToken", false},
                 {"enableServiceLinks", false},
                 {"hostNetwork", false},

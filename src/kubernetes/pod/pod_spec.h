@@ -47,6 +47,7 @@ struct PodRequest {
     std::string user_key;                    // whose uid it is: the thread, or else the sandbox
     std::optional<std::string> volume_claim; // of the thread; none: /workspace and the home end with the pod
     bool keep_home = false;                  // the home is in the volume too
+    int64_t idle_seconds = 0;                // that it may wait for its run
     std::vector<TargetMount> mounts{};       // none below another
 };
 

@@ -11,6 +11,7 @@
 #include "kubernetes/provider/pod_sandbox.h"
 #include "kubernetes/provider/pod_threads.h"
 #include "kubernetes/provider/pod_watch.h"
+#include "kubernetes/provider/ready_pods.h"
 
 #include <algorithm>
 #include <netdb.h>
@@ -99,9 +100,15 @@ public:
           m_opened(clock.steady()),
           m_threads(m_api, clock, {m_options.name_space, m_options.pods.installation, m_options.storage_class}),
           m_watch(m_api, {pods_path(), selector()},
-                  [this](const std::string& pod, const PodState& state) { pod_ended(pod, state); }) {}
+                  [this](const std::string& pod, const PodState& state) { pod_ended(pod, state); }),
+          m_ready(std::in_place, m_options.ready, clock,
+                  ReadyPods::Actions{[this](PodRequest request, const sandbox::StartProgress& progress) {
+                                         return make_ready(std::move(request), progress);
+                                     },
+                                     [this](const ReadyPod& pod) { remove_failed(pod.id); }}) {}
 
     ~KubernetesProvider() override {
+        m_ready.reset();
         std::map<std::string, std::shared_ptr<PodConnection>> connections;
         {
             const Lock lock(m_mutex);
@@ -136,17 +143,25 @@ public:
         request.keep_home = *spec.keep_home;
         if (spec.thread && m_threads.have_volumes())
             request.volume_claim = TRY(m_threads.claim(*spec.thread, *spec.limits.value.disk_bytes));
+        if (auto taken = m_ready->take(request)) {
+            const auto prepared = prepare(*taken->connection, spec);
+            if (prepared.ok()) return make_sandbox(taken->id, std::move(taken->connection));
+            remove_failed(taken->id);
+            // A pod that ended since it was prepared is no reason to fail.
+            if (prepared.error().code != Code::unavailable) return prepared.error();
+        }
         const Starting starting(*this, pod_name(id));
-        const std::string uid = TRY(create_pod(request));
+        auto uid = create_pod(request);
+        if (!uid.ok() && uid.error().code == Code::busy && m_ready->make_room()) uid = create_pod(request);
+        if (!uid.ok()) return std::move(uid).error();
         auto started = [&]() -> Result<std::shared_ptr<PodConnection>> {
-            TRY(await_ready(pod_name(id), uid, progress));
+            TRY(await_ready(pod_name(id), uid.value(), progress));
             auto connection = TRY(connect(id));
             TRY(prepare(*connection, spec));
             return connection;
         }();
         if (started.ok()) return make_sandbox(id, std::move(started).value());
-        if (const auto removed = destroy(id); !removed.ok())
-            log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
+        remove_failed(id);
         return std::move(started).error();
     }
 
@@ -167,9 +182,11 @@ public:
 
     Result<std::vector<SandboxId>> list() override {
         std::vector<SandboxId> ids;
-        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items)
-            if (text_at(pod, {"metadata", "deletionTimestamp"}).empty())
-                ids.emplace_back(text_at(pod, {"metadata", "labels", sandbox_label}));
+        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
+            if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) continue;
+            SandboxId id(text_at(pod, {"metadata", "labels", sandbox_label}));
+            if (!m_ready->has(id)) ids.push_back(std::move(id));
+        }
         return ids;
     }
 
@@ -199,7 +216,7 @@ public:
         return error_of(removed, "delete the pod");
     }
 
-    bool await_ready(int64_t /*timeout_ms*/) override { return true; } // none are prepared
+    bool await_ready(int64_t timeout_ms) override { return m_ready->await_full(std::chrono::milliseconds(timeout_ms)); }
 
     // Pods that nothing here knows: those that have ended, and all of them when every run had time to connect again.
     Result<int64_t> reconcile() override {
@@ -398,12 +415,40 @@ private:
         return place->second;
     }
 
-    // Nothing of the run is in the pod before its network was found to be closed.
-    Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
+    Result<> close_network(PodConnection& connection) {
         std::vector<std::string> addresses = m_options.probe_addresses;
         for (std::string& address : addresses_of(m_credentials->access().server))
             addresses.push_back(std::move(address));
-        TRY(connection.probe(addresses));
+        return connection.probe(addresses);
+    }
+
+    // A pod without a run.
+    Result<ReadyPod> make_ready(PodRequest request, const sandbox::StartProgress& progress) {
+        ReadyPod pod{make_id<sandbox::SandboxTag>(m_clock), nullptr};
+        request.sandbox = pod.id;
+        request.user_key = pod.id.text();
+        request.idle_seconds = std::chrono::duration_cast<std::chrono::seconds>(2 * ready_pod_kept).count();
+        const Starting starting(*this, pod_name(pod.id));
+        const std::string uid = TRY(create_pod(request));
+        const auto made = [&]() -> Result<> {
+            TRY(await_ready(pod_name(pod.id), uid, progress));
+            pod.connection = TRY(connect(pod.id));
+            return close_network(*pod.connection);
+        }();
+        if (made.ok()) return pod;
+        remove_failed(pod.id);
+        return made.error();
+    }
+
+    void remove_failed(const SandboxId& id) {
+        if (const auto removed = destroy(id); !removed.ok())
+            log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
+    }
+
+    // Nothing of the run is in the pod before its network was found to be closed: also one that was so when it was
+    // prepared.
+    Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
+        TRY(close_network(connection));
         std::vector<std::pair<std::string, std::string>> files;
         for (const sandbox::Mount& mount : *spec.mounts) files.emplace_back(mount.source, mount.target);
         TRY(connection.send_files(files));
@@ -427,7 +472,8 @@ private:
     std::map<std::string, std::shared_ptr<PodConnection>> m_connections GUARDED_BY(m_mutex); // by pod
     std::set<std::string> m_starting GUARDED_BY(m_mutex);                                    // pods
     std::map<std::string, Reader> m_readers GUARDED_BY(m_mutex);                             // by thread
-    PodWatch m_watch; // last: its thread uses what stands above
+    PodWatch m_watch;                 // its thread uses what stands above
+    std::optional<ReadyPods> m_ready; // last: its thread uses all of it
 };
 
 } // namespace

@@ -13,6 +13,7 @@ struct ProviderOptions {
     PodSettings pods;          // `installation` is set by the provider
     std::string storage_class; // of the volumes of threads; "default": that of the cluster; empty: no volumes
     std::string folder;        // of this machine, for what the provider keeps
+    size_t ready = 0;          // pods to keep prepared for runs like the last one
     // Addresses with ports that a pod must not reach, beside those of the cluster's own API.
     std::vector<std::string> probe_addresses = {"1.1.1.1:443", "8.8.8.8:53"};
 };

@@ -237,11 +237,15 @@ Result<> Branches::verified(const Waiting& which, VerificationState state,
     return {};
 }
 
-Result<> Branches::restart() {
+Result<> Branches::verify_again() {
     TRY(m_database.execute(
         "UPDATE review_revisions SET verification = 'pending' WHERE verification = 'running' AND (? = "
         "'' OR server IN ('', ?))",
         m_server, m_server));
+    return {};
+}
+Result<> Branches::restart() {
+    TRY(verify_again());
     if (m_server.empty()) return {};
     TRY(m_database.execute("UPDATE review_revisions SET state = 'pending', error = '', attempts = 0 WHERE state = "
                            "'failed' AND server = ? AND error = ?",

@@ -255,6 +255,12 @@ TEST_CASE("of several servers the one that received a branch inspects, verifies 
         CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::running);
         must(desk.branches.restart());
         CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
+        // Its result could not be written: it waits again, and not by another server.
+        must(desk.branches.verifying(*waiting));
+        must(other.verify_again());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::running);
+        must(desk.branches.verify_again());
+        CHECK(must(desk.branches.revision(id, 1)).verification == VerificationState::pending);
         // A lost server's branches fail with a reason, and wait again when it is back.
         live = {"a"};
         must(other.fail_lost());
@@ -282,7 +288,14 @@ TEST_CASE("of several servers the one that received a branch inspects, verifies 
         const Time seen = due->updated_at;
         due->state = PullRequestState::open;
         REQUIRE(must(desk.pull_requests.update(*due, seen)));
-        CHECK(must(others_requests.next_due({})).has_value());
+        const auto both = must(others_requests.next_due({}));
+        REQUIRE(both.has_value());
+        // One at a time; when it is killed, the other one does.
+        CHECK(must(others_requests.claim(*both)));
+        CHECK_FALSE(must(desk.pull_requests.claim(*both)));
+        CHECK_FALSE(must(desk.pull_requests.next_due({})).has_value());
+        world.clock.advance(std::chrono::minutes(3));
+        CHECK(must(desk.pull_requests.next_due({})).has_value());
     });
 }
 

@@ -22,8 +22,8 @@ constexpr std::string_view opening = R"(set -e
 for commit in "$1" "$2"; do git rev-parse --verify --quiet --end-of-options "$commit^{commit}" >/dev/null; done
 first() { # BYTES COMMAND…
     most=$1; shift
-    { "$@" || [ $? = 141 ] || touch /workspace/failed; } | head -c "$most"
-    [ ! -e /workspace/failed ]
+    { "$@" || [ $? = 141 ] || touch "$HONE_ROOT"/workspace/failed; } | head -c "$most"
+    [ ! -e "$HONE_ROOT"/workspace/failed ]
 }
 changes() {
     git -c diff.renameLimit=2000 diff --no-ext-diff --no-textconv --no-color --no-relative --ignore-submodules=none \
@@ -34,15 +34,15 @@ changes() {
 // One sandbox for all. Last, the names in the whole tree that differ only in upper and lower case: on some machines
 // they are one file.
 constexpr std::string_view inspect_script = R"(
-mkdir -p /workspace/out
-cd /workspace/out
+mkdir -p "$HONE_ROOT"/workspace/out
+cd "$HONE_ROOT"/workspace/out
 first "$4" git log -z --no-show-signature --no-color --no-decorate --max-count=101 \
     --format='%H%x1f%an <%ae>%x1f%B' --end-of-options "$1..$2" -- > log
 first "$3" changes "$1" "$2" > diff
 first "$3" git format-patch --stdout --no-signature --no-color --no-ext-diff --no-textconv --binary --full-index \
     --no-attach --no-thread --end-of-options "$1..$2" > patch
 first 50000000 git -c core.quotePath=false ls-tree -r --name-only --full-tree "$2" > ../names
-LC_ALL=C sort -f -S 64M -T /workspace ../names | LC_ALL=C uniq -D -i | head -c 100000 > alike
+LC_ALL=C sort -f -S 64M -T "$HONE_ROOT"/workspace ../names | LC_ALL=C uniq -D -i | head -c 100000 > alike
 )";
 
 constexpr std::string_view interdiff_script = R"(first "$3" changes "$1" "$2")";

@@ -207,7 +207,16 @@ Result<std::vector<VerificationResult>> Verifier::verify(const Branch& branch, c
     return results;
 }
 
+// The database may be away when a verification ends: the branch is verified again when it is back.
 Result<bool> Verifier::step() {
+    if (m_has_failed) TRY(m_branches.verify_again());
+    m_has_failed = true;
+    const bool has_verified = TRY(verify_next());
+    m_has_failed = false;
+    return has_verified;
+}
+
+Result<bool> Verifier::verify_next() {
     const auto waiting = TRY(m_branches.next_unverified());
     if (!waiting) return false;
     TRY(m_branches.verifying(*waiting));

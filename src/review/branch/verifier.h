@@ -26,6 +26,7 @@ public:
     Result<bool> step();
 
 private:
+    Result<bool> verify_next();
     // One side of a verification: what to install, and where from.
     struct Side {
         std::string commit;       // that is checked out
@@ -52,6 +53,7 @@ private:
     sandbox::Provider& m_provider;
     const sandbox::Store& m_store;
     const forge::Setup* m_setup;
+    bool m_has_failed = false; // the step before
 };
 
 } // namespace hone::review

@@ -55,6 +55,7 @@ Result<std::optional<PullRequest>> Delivery::take() {
             const bool woken = due->next_try_at == Time{};
             if (m_busy.contains(due->host) || (without.contains(due->host) && !woken)) continue;
         }
+        if (!TRY(m_parts.pull_requests.claim(*due))) continue;
         m_busy.insert(due->host);
         return due;
     }

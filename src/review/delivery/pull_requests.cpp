@@ -303,6 +303,14 @@ Result<std::optional<PullRequest>> PullRequests::next_due(const std::set<std::st
     return std::optional(pull_request_of(rows.front()));
 }
 
+Result<bool> PullRequests::claim(const PullRequest& due) {
+    constexpr Duration length = std::chrono::minutes(2);
+    if (m_server.empty()) return true;
+    return TRY(m_database.execute("UPDATE pull_requests SET next_try_at = ? WHERE id = ? AND next_try_at = ? AND "
+                                  "updated_at = ?",
+                                  m_clock.now() + length, due.id, due.next_try_at, due.updated_at)) == 1;
+}
+
 Result<> PullRequests::set_host(const std::string& repo_id, const std::string& host) {
     TRY(m_database.execute("UPDATE pull_requests SET host = ? WHERE repo_id = ? AND host <> ?", host, repo_id, host));
     return {};

@@ -23,8 +23,8 @@ constexpr int64_t changed_by_people = 71;
 constexpr std::string_view push_script = R"sh(set -e
 head=$2 base=$1 there=
 # The repository cannot be written to; new objects and git's own temporary files go beside it.
-mkdir -p /workspace/objects
-export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY=/workspace/objects
+mkdir -p "$HONE_ROOT"/workspace/objects
+export GIT_ALTERNATE_OBJECT_DIRECTORIES="$GIT_DIR/objects" GIT_OBJECT_DIRECTORY="$HONE_ROOT"/workspace/objects
 if [ -n "$6" ]; then
     git ls-remote "$6" "refs/heads/$4" > there
     there=$(cut -f 1 there)
@@ -56,9 +56,9 @@ if [ "$3" = rewrite ] && [ "$base" != "$2" ]; then
     head=$(cat "made/$2")
 fi
 echo "$head"
-mkdir -p /workspace/out/pack
+mkdir -p "$HONE_ROOT"/workspace/out/pack
 if [ -z "$6" ]; then
-    printf '%s\n^%s\n' "$head" "$1" | git pack-objects --quiet --revs --delta-base-offset /workspace/out/pack/pack >&2
+    printf '%s\n^%s\n' "$head" "$1" | git pack-objects --quiet --revs --delta-base-offset "$HONE_ROOT"/workspace/out/pack/pack >&2
 elif [ "$there" != "$head" ]; then
     if [ -n "$there" ] && [ -z "$ours" ]; then
         echo "the branch was changed by people: $there" >&2

@@ -112,6 +112,7 @@ std::optional<RunEnd> Conversation::converse_once() {
     if (m_run.is_released()) return std::nullopt; // the next server reads again what was not written
     const bool has_ended = !chunks.empty() && chunks.back().is_last;
     if (const auto done = chunks.empty() ? Result<>() : read_output(chunks); !done.ok()) {
+        if (m_run.is_released()) return std::nullopt; // while it waited for the database
         log(Level::error, "run cannot be written", {{"run", m_run.id.text()}, {"why", done.error().message}});
         return RunEnd{State::failed, "the server could not record what happened: " + done.error().message};
     }
@@ -162,12 +163,25 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
         m_run.spans->run_ended(m_run.state(), happened.text);
     }
     const bool is_new = !events.empty() || m_written != std::pair(offset, record.harness_session);
-    if (is_new) TRY(m_run.services.store.progress(m_run.id, std::move(events), offset, record.harness_session));
+    if (is_new) TRY(write_progress(events, offset));
     m_written = {offset, record.harness_session};
     m_pending_input += output.input;
     m_close_input = m_close_input || output.close_input;
     write_input();
     return {};
+}
+
+// Once, also when the database goes away meanwhile: the harness works on, and its output waits.
+Result<> Conversation::write_progress(const std::vector<RunEvent>& events, int64_t offset) {
+    RunStore& store = m_run.services.store;
+    const auto write = [&] { return store.progress(m_run.id, events, offset, m_run.record.harness_session); };
+    return m_run.persist([&]() -> Result<> {
+        auto written = write();
+        const bool is_unknown = !written.ok() && sql::is_outcome_unknown(written.error());
+        if (!is_unknown || offset == m_written.first) return written;
+        const RunRecord now = TRY(m_run.persist([&] { return store.read(m_run.id); }));
+        return now.spool_offset == offset ? Result<>() : write();
+    });
 }
 
 void Conversation::count_step() {
@@ -225,7 +239,9 @@ void Conversation::interrupt() {
 
 Result<> Conversation::send_inputs() {
     if (m_close_input || m_closing_since) return {};
-    for (const RunInput& input : TRY(m_run.services.store.inputs(m_run.id))) {
+    const auto inputs = m_run.services.store.inputs(m_run.id);
+    if (!inputs.ok() && sql::is_away(inputs.error())) return {}; // with the next round
+    for (const RunInput& input : TRY(inputs)) {
         if (input.sent_at_offset) continue;
         // One that takes a prompt only at its start gets the next one in its next process.
         if (!m_run.harness->live_follow_up && m_run.driver->busy()) return {};

@@ -133,8 +133,27 @@ void Dispatcher::join_finished() {
     }
     for (auto& [run, live] : finished) {
         live.thread.join();
+        const auto is_left = m_parts.store.is_left(run, live.epoch);
+        m_may_have_left = m_may_have_left || !is_left.ok() || is_left.value();
         m_parts.store.release(run, live.epoch);
     }
+}
+
+Result<> Dispatcher::adopt_left() {
+    const Duration now = m_parts.clock.steady();
+    if (!m_may_have_left || m_is_draining || now < m_adopt_next) return {};
+    m_adopt_next = now + m_options.poll; // a worker that cannot work does not begin all the time
+    for (const RunId& run : TRY(m_parts.store.unfinished(m_options.server, m_options.places.backend))) {
+        {
+            const Lock lock(m_mutex);
+            if (m_workers.contains(run)) continue;
+        }
+        if (!TRY(m_parts.store.resume(run, m_options.server))) continue;
+        log(Level::warning, "a run without a worker is continued", {{"run", run.text()}});
+        start_worker(run);
+    }
+    m_may_have_left = false;
+    return {};
 }
 
 Result<> Dispatcher::claim_runs() {
@@ -158,8 +177,12 @@ Result<> Dispatcher::claim_runs() {
 
 Result<> Dispatcher::step() {
     join_finished();
-    if (const auto done = claim_runs(); !done.ok())
+    if (const auto done = adopt_left(); !done.ok())
+        log(Level::error, "runs without a worker cannot be read", {{"why", done.error().message}});
+    if (const auto done = claim_runs(); !done.ok()) {
+        m_may_have_left = true; // one may have been claimed, and the response was lost
         log(Level::error, "queued runs cannot be read", {{"why", done.error().message}});
+    }
     const int64_t lanes = m_options.shared != nullptr ? m_options.shared->lanes() : 0;
     if (const auto done = m_parts.store.explain_waiting(m_options.places, lanes, m_options.server); !done.ok())
         log(Level::error, "queued runs cannot be marked as waiting", {{"why", done.error().message}});

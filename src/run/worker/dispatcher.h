@@ -69,10 +69,14 @@ private:
     void start_worker(const RunId& run);
     void join_finished();
     Result<> claim_runs();
+    // Workers for runs of this server that have none: the database was away when one was claimed, or ended.
+    Result<> adopt_left();
 
     const DispatcherOptions m_options;
     const DispatcherParts m_parts;
     std::atomic<bool> m_is_draining{false};
+    bool m_may_have_left = false; // runs without a worker; the duty's thread
+    Duration m_adopt_next{};      // on the steady clock; the duty's thread
     mutable Mutex m_mutex;
     Time m_queue_read_at GUARDED_BY(m_mutex){};
     std::map<RunId, LiveWorker> m_workers GUARDED_BY(m_mutex);

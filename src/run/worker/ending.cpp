@@ -16,7 +16,12 @@ constexpr Duration pause_without_room = std::chrono::seconds(30);
 
 void Ending::finish(const RunEnd& end) {
     RunStore& store = m_run.services.store;
-    if (const auto noted = store.begin_ending(m_run.id, end.state, end.reason); !noted.ok())
+    auto noted = store.begin_ending(m_run.id, end.state, end.reason);
+    if (!noted.ok() && sql::is_away(noted.error()) && m_run.state() != State::preparing) {
+        leave(); // nothing of it works while its end waits
+        noted = m_run.persist([&] { return store.begin_ending(m_run.id, end.state, end.reason); });
+    }
+    if (!noted.ok())
         log(Level::warning, "end of a run not recorded", {{"run", m_run.id.text()}, {"why", noted.error().message}});
     if (const auto taken = store.is_taken_over(m_run.id); taken.ok() && taken.value()) {
         // Its key and its record are of the other server; only what is on this machine is removed.
@@ -47,9 +52,10 @@ void Ending::tear_down() {
 }
 
 void Ending::destroy_sandbox() {
-    if (!m_run.record.sandbox_id && !m_run.sandbox) return;
+    if (m_is_destroyed || (!m_run.record.sandbox_id && !m_run.sandbox)) return;
     const sandbox::SandboxId id = m_run.sandbox ? m_run.sandbox->id() : sandbox::SandboxId(*m_run.record.sandbox_id);
     const auto destroyed = m_run.sandbox ? m_run.sandbox->destroy() : m_run.provider().destroy(id);
+    m_is_destroyed = destroyed.ok();
     if (!destroyed.ok())
         log(Level::error, "sandbox cannot be destroyed",
             {{"run", m_run.id.text()}, {"sandbox", id.text()}, {"why", destroyed.error().message}});
@@ -68,7 +74,7 @@ void Ending::write_outcome(const RunEnd& end) {
 
 void Ending::move_to_end(const RunEnd& end) {
     RunStore& store = m_run.services.store;
-    const auto now = store.read(m_run.id);
+    const auto now = m_run.persist([&] { return store.read(m_run.id); });
     if (!now.ok()) return;
     const State from = now.value().run.state;
     if (is_over(from)) return;
@@ -78,7 +84,8 @@ void Ending::move_to_end(const RunEnd& end) {
     if (from == State::preparing && to == State::lost && !m_run.record.sandbox_command) to = State::queued;
     if (!may_move(from, to)) to = State::failed;
     const std::string text = fmt::format("{}{}{}", name_of(to), reason.empty() ? "" : ": ", reason);
-    if (const auto moved = store.move(m_run.id, from, to, reason, text); !moved.ok())
+    const auto moved = m_run.persist([&] { return store.move(m_run.id, from, to, reason, text); });
+    if (!moved.ok())
         log(Level::error, "run cannot be ended", {{"run", m_run.id.text()}, {"why", moved.error().message}});
     log(Level::info, "run ended", {{"run", m_run.id.text()}, {"state", std::string(name_of(to))}});
     // An input that arrived during the end goes to the next sandbox. A run whose harness never ran is not retried.

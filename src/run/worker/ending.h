@@ -24,6 +24,7 @@ private:
 
     LiveRun& m_run;
     Conversation& m_conversation;
+    bool m_is_destroyed = false;
 };
 
 } // namespace hone::run

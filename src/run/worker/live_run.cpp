@@ -50,6 +50,14 @@ bool LiveRun::wait(Duration longest) {
     return std::exchange(m_woken, false);
 }
 
+bool LiveRun::await_database(bool is_first) {
+    if (is_first) log(Level::warning, "a run waits for the database", {{"run", id.text()}});
+    const Duration until = services.clock.steady() + std::chrono::seconds(1);
+    const Lock lock(m_mutex);
+    while (!m_released && services.clock.steady() < until) m_changed.wait_for(m_mutex, std::chrono::milliseconds(100));
+    return !m_released;
+}
+
 std::string LiveRun::budget_message() const {
     const Lock lock(m_mutex);
     return m_budget_message;
@@ -94,6 +102,9 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
         (void)write_steps();
         return RunEnd{State::queued, *no_room};
     }
+    // Nothing has run yet: it is prepared again when the database is back.
+    if (sql::is_away(done.error()) || sql::is_outcome_unknown(done.error()))
+        return RunEnd{State::queued, done.error().message};
     note(name, done.error().message, true);
     (void)write_steps();
     log(Level::warning, "run could not be prepared",

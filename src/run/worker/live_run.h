@@ -5,6 +5,7 @@
 #include "base/mutex.h"
 #include "harness/catalog.h"
 #include "run/worker/worker_services.h"
+#include "sql/away.h"
 
 #include <atomic>
 #include <functional>
@@ -31,6 +32,15 @@ public:
     void stop_for_budget(const std::string& message);
 
     // --- the worker's thread ---
+    // A step of the database that must not be lost: repeated while the database is away, until the server stops.
+    template <class Step>
+    auto persist(const Step& step) {
+        for (bool is_first = true;; is_first = false) {
+            auto done = step();
+            if (done.ok() || !sql::is_away(done.error()) || !await_database(is_first)) return done;
+        }
+    }
+
     // Until a signal, but no longer than `longest`. True: `wake` was called since the last time.
     bool wait(Duration longest);
     // Set when the budget stopped the run.
@@ -82,6 +92,9 @@ public:
     std::optional<std::string> no_room; // why its provider cannot take it now: it is queued again
 
 private:
+    // A second later; false: the server stops.
+    bool await_database(bool is_first);
+
     State m_state = State::preparing; // as `move` and `harness_started` wrote it
     std::vector<RunEvent> m_steps;    // not written yet
     mutable Mutex m_mutex;

@@ -2,53 +2,31 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "sandbox/helper/helper.h"
 #include "sandbox/image/recipe.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/image/volume.h"
 #include "sandbox/local/local_provider.h"
 #include "sandbox/wall/access_rules.h"
 #include "sandbox/wall/cgroup.h"
-#include "sandbox/wall/kernel.h"
 #include "sandbox/wall/program.h"
 #include "sandbox/wall/syscall_filter.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace hone::sandbox {
 
 namespace {
 
-// What making namespaces and mounting in them gave, each an errno. Some systems (AppArmor of Ubuntu) let every program
-// make a user namespace and give it no rights there.
-struct NamespaceTrial {
-    int made = 0;
-    int mounted = 0;
-};
-
-// Tried in a child.
-NamespaceTrial try_namespaces(uint64_t flags) {
-    int descriptor = -1;
-    const pid_t pid = kernel::clone_into_namespaces(flags, descriptor, -1);
-    if (pid == 0) ::_exit(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : errno);
-    if (pid < 0) return {errno, 0};
-    const Fd process(descriptor);
-    int status = 0;
-    if (::waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return {0, ECHILD};
-    return {0, WEXITSTATUS(status)};
-}
-
 CheckLine user_namespaces() {
     CheckLine line{"user namespaces", CheckLine::ok, "with mount, pid, network, ipc, uts and time namespaces", ""};
-    const NamespaceTrial trial =
-        try_namespaces(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x80);
-    if (trial.made == 0 && trial.mounted == 0) return line;
+    const int failed = namespaces_refused();
+    if (failed == 0) return line;
     line.state = CheckLine::missing;
-    line.detail = trial.made != 0 ? std::strerror(trial.made)
-                                  : std::string("without rights: a mount in one: ") + std::strerror(trial.mounted);
+    line.detail = std::strerror(failed);
     const auto apparmor = read_file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 16);
     if (apparmor.ok() && trim(apparmor.value()) == "1")
         line.advice = "AppArmor restricts them here: an AppArmor profile for hone (docs/install.md), sysctl "
@@ -112,6 +90,39 @@ CheckLine self_test(const std::string& program) {
     return line;
 }
 
+// A whole start, as for git.
+Result<> try_helper(const std::string& directory, const std::string& program) {
+    const auto provider = TRY(open_local_provider({directory, program}));
+    const std::string root = directory + "/helper";
+    TRY(make_directories(root));
+    SandboxSpec spec;
+    spec.without_namespaces = root;
+    Command command;
+    command.argv = {"/bin/sh", "-c", "git --version > version || exit 8; read -r first < /etc/passwd || exit 7"};
+    spec.command = command;
+    const auto sandbox = TRY(provider->start(spec));
+    const SandboxView view = TRY(sandbox->wait_stopped(30'000));
+    TRY(sandbox->destroy());
+    const auto exit_code = view.commands.empty() ? std::nullopt : view.commands[0].exit_code;
+    if (exit_code == 8) return unavailable("git could not be run");
+    if (exit_code != 7) return internal("a helper read a file that it was not given");
+    return {};
+}
+
+CheckLine helpers(const std::string& program) {
+    CheckLine line{"helpers of the server (git)", CheckLine::ok, "in sandboxes with namespaces", ""};
+    if (namespaces_refused() == 0) return line;
+    line.detail = "without namespaces: Landlock and a filter of their own";
+    line.advice = "runs need namespaces, or a cluster; git works without (docs/sandbox.md)";
+    char directory[] = "/var/tmp/hone-check-XXXXXX";
+    Result<> outcome = helpers_possible();
+    if (outcome.ok() && ::mkdtemp(directory) == nullptr) outcome = system_error("write to /var/tmp", errno);
+    if (outcome.ok()) outcome = try_helper(directory, program);
+    if (outcome.ok() || directory[sizeof directory - 2] != 'X') (void)remove_tree(directory).ok();
+    if (!outcome.ok()) line = {line.name, CheckLine::missing, outcome.error().message, "repositories cannot be used"};
+    return line;
+}
+
 CheckLine check_tools(const std::string& name, const std::string& root) {
     std::string missing;
     for (const std::string& tool : missing_tools(root)) missing += (missing.empty() ? "" : ", ") + tool;
@@ -162,6 +173,7 @@ std::vector<CheckLine> check(const std::string& program, const std::string& data
     if (!data_directory.empty() && file_exists(image))
         lines.push_back(check_tools("tools of workers (image default)", image));
     lines.push_back(self_test(program));
+    lines.push_back(helpers(program));
     return lines;
 }
 

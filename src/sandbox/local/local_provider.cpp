@@ -306,6 +306,17 @@ public:
         return reply.sandboxes.value_or(std::vector<SandboxId>());
     }
 
+    Result<bool> makes_namespaces() override {
+        const Lock lock(m_mutex);
+        if (m_makes_namespaces) return *m_makes_namespaces;
+        SpawnerRequest request;
+        request.verb = SpawnerVerb::namespaces;
+        std::vector<Fd> none;
+        const SpawnerReply reply = TRY(exchange_locked(request, none));
+        m_makes_namespaces = reply.count.value_or(0) == 1;
+        return *m_makes_namespaces;
+    }
+
     Result<> destroy(const SandboxId& id) override {
         auto sandbox = attach(id);
         if (sandbox.ok()) return sandbox.value()->destroy();
@@ -347,6 +358,7 @@ public:
 private:
     // Null: there is none, or none will do.
     Result<std::unique_ptr<LocalSandbox>> claim_slot(const SandboxSpec& spec) {
+        if (spec.without_namespaces && !TRY(makes_namespaces())) return std::unique_ptr<LocalSandbox>();
         if (!m_pool || *spec.minimum_tier != Tier::ns) return std::unique_ptr<LocalSandbox>();
         while (auto slot = m_pool->take()) {
             auto sandbox = std::make_unique<LocalSandbox>(slot->id, std::move(slot->channel));
@@ -425,6 +437,7 @@ private:
     Mutex m_mutex;
     Channel m_channel GUARDED_BY(m_mutex);
     pid_t m_spawner GUARDED_BY(m_mutex) = 0;
+    std::optional<bool> m_makes_namespaces GUARDED_BY(m_mutex);
     std::optional<Spawner> m_inside GUARDED_BY(m_mutex); // instead of a process
     std::unique_ptr<SlotPool> m_pool;                    // the last member: its thread uses the spawner
 };

@@ -25,6 +25,7 @@ struct SandboxEvent {
     EventKind kind = EventKind::start;
     SandboxId sandbox;
     std::optional<Tier> tier;
+    std::optional<bool> without_namespaces;
     std::optional<LimitKeeper> limits_by;
     std::optional<int64_t> host_uid;
     std::optional<std::string> root;
@@ -49,6 +50,7 @@ struct SandboxEvent {
         Field{"kind", &SandboxEvent::kind, "What."},
         Field{"sandbox", &SandboxEvent::sandbox, "Which sandbox."},
         Field{"tier", &SandboxEvent::tier, "The wall that was used."},
+        Field{"without_namespaces", &SandboxEvent::without_namespaces, "True: a helper, held by no tier."},
         Field{"limits_by", &SandboxEvent::limits_by, "What keeps the limits."},
         Field{"host_uid", &SandboxEvent::host_uid, "Uid of the worker on the host."},
         Field{"root", &SandboxEvent::root, "Root it was given."},

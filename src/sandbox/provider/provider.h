@@ -116,6 +116,8 @@ public:
     // A further connection to a live sandbox, also to one that an earlier server started.
     virtual Result<std::unique_ptr<Sandbox>> attach(const SandboxId& id) = 0;
     virtual Result<std::vector<SandboxId>> list() = 0;
+    // False: this machine makes no namespaces, and only specs with a folder for that case can be started.
+    virtual Result<bool> makes_namespaces() { return true; }
     // Alive, dead or unknown: afterwards it is gone.
     virtual Result<> destroy(const SandboxId& id) = 0;
     // Waits until as many sandboxes are prepared as should be; false after `timeout_ms`. For measuring.

@@ -109,6 +109,13 @@ Result<> validate(const SandboxSpec& spec) {
     if (spec.thread && (spec.thread->empty() || spec.thread->size() > 4096))
         return invalid("thread must be 1 to 4096 bytes");
     if (spec.capture && !is_clean_absolute_path(*spec.capture)) return invalid("capture must be a clean absolute path");
+    if (spec.without_namespaces) {
+        if (!is_clean_absolute_path(*spec.without_namespaces) || spec.without_namespaces == "/")
+            return invalid("without_namespaces must be a clean absolute path");
+        if (spec.capture || spec.thread || !spec.layers.value.empty() || *spec.root != "host" ||
+            *spec.minimum_tier != Tier::ns)
+            return invalid("without_namespaces is for programs of this machine, without layers, volumes and tiers");
+    }
     if (spec.thread && spec.capture) return invalid("a layer is built without a thread");
     if (spec.keep_home && !spec.thread) return invalid("keep_home needs a thread");
     return {};

@@ -145,6 +145,7 @@ struct SandboxSpec {
     Defaulted<bool> detached = false;
     Defaulted<std::map<std::string, std::string>> labels;
     std::optional<std::string> capture;
+    std::optional<std::string> without_namespaces;
     static constexpr Pack fields{
         Field{"root", &SandboxSpec::root, "`host` (the machine's /usr), the name of an image, or a directory."},
         Field{"layers", &SandboxSpec::layers, "Prepared layers over the root, lowest first."},
@@ -165,6 +166,9 @@ struct SandboxSpec {
         Field{"labels", &SandboxSpec::labels, "Written to the audit log."},
         Field{"capture", &SandboxSpec::capture,
               "Directory that receives the changes to the root: for building layers."},
+        Field{
+            "without_namespaces", &SandboxSpec::without_namespaces,
+            "Empty directory that is the root where this machine makes no namespaces: for the server's own programs."},
     };
 };
 
@@ -201,6 +205,7 @@ struct SandboxView {
     SandboxId id;
     State state = State::starting;
     Tier tier = Tier::ns;
+    bool without_namespaces = false;
     LimitKeeper limits_by = LimitKeeper::rlimit;
     std::vector<std::string> not_limited;
     std::string disk_by;
@@ -221,6 +226,9 @@ struct SandboxView {
         Field{"id", &SandboxView::id, "Id."},
         Field{"state", &SandboxView::state, "Where it is in its life."},
         Field{"tier", &SandboxView::tier, "The wall that was used."},
+        Field{
+            "without_namespaces", &SandboxView::without_namespaces,
+            "A helper of the server on a machine that makes no namespaces: held by Landlock and a filter, by no tier."},
         Field{"limits_by", &SandboxView::limits_by, "What keeps memory, CPU and pids in bounds."},
         Field{"not_limited", &SandboxView::not_limited, "Limits of the spec that nothing on this machine keeps."},
         Field{"disk_by", &SandboxView::disk_by, "What keeps the writable places in bounds."},

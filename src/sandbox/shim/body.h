@@ -68,6 +68,14 @@ public:
 // `launched`: a child that waits, on a plain root when the spec's is one.
 std::unique_ptr<Body> make_namespace_body(const BodyPlan& plan, BodyListener& listener, Launched launched);
 std::unique_ptr<Body> make_gvisor_body(const BodyPlan& plan, BodyListener& listener);
+// Without namespaces: for the server's own programs (helper/helper.h).
+std::unique_ptr<Body> make_helper_body(const BodyPlan& plan, BodyListener& listener);
+
+// In the folder of a helper: the number of its session.
+constexpr std::string_view session_file = "session";
+
+// Bytes passed to write calls by a process and everything it waited for; readable while it is a zombie.
+int64_t written_bytes(pid_t pid);
 
 // The lower directories of the sandbox's root, topmost first, and whether the host's /usr belongs on them.
 struct RootLayers {

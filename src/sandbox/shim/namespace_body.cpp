@@ -19,9 +19,6 @@
 
 namespace hone::sandbox {
 
-namespace {
-
-// Bytes passed to write calls by pid 1 and everything it reaped; readable while it is a zombie.
 int64_t written_bytes(pid_t pid) {
     const auto table = read_file("/proc/" + std::to_string(pid) + "/io", 4096);
     if (!table.ok()) return 0;
@@ -32,6 +29,8 @@ int64_t written_bytes(pid_t pid) {
         }
     return 0;
 }
+
+namespace {
 
 class NamespaceBody final : public Body {
 public:

@@ -7,16 +7,17 @@
 namespace hone::sandbox {
 
 enum class SpawnerVerb {
-    create,    // `spec`; the reply brings the id and a channel to the new shim, which sends the first message
-    prepare,   // the reply brings the id of a slot and a channel to its shim, which reports when it can be claimed
-    attach,    // `id`; the reply brings a new channel to its shim
-    list,      // the ids of all live sandboxes
-    reconcile, // cleans up after dead shims; `id`: after this one only
+    create,     // `spec`; the reply brings the id and a channel to the new shim, which sends the first message
+    prepare,    // the reply brings the id of a slot and a channel to its shim, which reports when it can be claimed
+    attach,     // `id`; the reply brings a new channel to its shim
+    list,       // the ids of all live sandboxes
+    reconcile,  // cleans up after dead shims; `id`: after this one only
+    namespaces, // `count`: 1 when this machine makes them, otherwise 0
 };
 constexpr auto enum_names(SpawnerVerb) {
-    return std::array{EnumName{SpawnerVerb::create, "create"}, EnumName{SpawnerVerb::prepare, "prepare"},
-                      EnumName{SpawnerVerb::attach, "attach"}, EnumName{SpawnerVerb::list, "list"},
-                      EnumName{SpawnerVerb::reconcile, "reconcile"}};
+    return std::array{EnumName{SpawnerVerb::create, "create"},       EnumName{SpawnerVerb::prepare, "prepare"},
+                      EnumName{SpawnerVerb::attach, "attach"},       EnumName{SpawnerVerb::list, "list"},
+                      EnumName{SpawnerVerb::reconcile, "reconcile"}, EnumName{SpawnerVerb::namespaces, "namespaces"}};
 }
 
 struct SpawnerRequest {
@@ -41,7 +42,7 @@ struct SpawnerReply {
         Field{"message", &SpawnerReply::message, "Error message."},
         Field{"id", &SpawnerReply::id, "The sandbox."},
         Field{"sandboxes", &SpawnerReply::sandboxes, "Live sandboxes."},
-        Field{"count", &SpawnerReply::count, "How many were cleaned up."},
+        Field{"count", &SpawnerReply::count, "How many were cleaned up, or another number."},
     };
 };
 

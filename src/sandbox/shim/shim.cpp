@@ -41,7 +41,7 @@ Result<> Shim::open_places() {
                            .open(*m_spec.thread, *m_spec.limits, std::exchange(m_spare, std::nullopt)));
         m_view.disk_by = m_volume->directory.empty() ? "tmpfs, ext4 image" : "tmpfs, watched directory";
     } else {
-        m_view.disk_by = m_spec.capture ? "watched directory" : "tmpfs";
+        m_view.disk_by = is_on_disk() ? "watched directory" : "tmpfs";
         if (m_start.tier == Tier::gvisor) m_view.disk_by = "tmpfs of gVisor, each place";
     }
     return {};
@@ -55,7 +55,7 @@ Result<> Shim::begin() {
     }
     const Machine& machine = *m_start.machine;
     m_cgroup = TRY(Cgroup::create(machine.cgroups, m_start.journal.cgroups));
-    if (m_start.tier != Tier::ns) return {};
+    if (m_start.tier != Tier::ns || m_start.is_helper) return {};
     const bool plain = TRY(root_layers(*m_start.store, m_spec)).is_plain(m_spec);
     m_slot.emplace();
     m_slot->launched = TRY(launch(ground_plan(machine, *m_start.store, m_start.host_uid, plain), m_cgroup));
@@ -82,7 +82,7 @@ Result<> Shim::set_limits() {
 
 Result<> Shim::start() {
     const Machine& machine = *m_start.machine;
-    if (m_spec.limits.value.require_cgroup && machine.cgroups.keeper() == LimitKeeper::rlimit)
+    if (m_spec.limits.value.require_cgroup && m_view.limits_by == LimitKeeper::rlimit)
         return unavailable("limits.require_cgroup: " + machine.cgroups.advice);
     TRY(begin());
     TRY(open_places());
@@ -91,6 +91,8 @@ Result<> Shim::start() {
     if (m_start.tier == Tier::gvisor) {
         TRY(set_limits());
         m_body = make_gvisor_body(plan, *this);
+    } else if (m_start.is_helper) {
+        m_body = make_helper_body(plan, *this);
     } else {
         m_body = make_namespace_body(plan, *this, std::move(m_slot->launched));
     }
@@ -330,7 +332,7 @@ void Shim::leave() {
 // --- the loop
 
 void Shim::serve() {
-    if (m_view.limits_by == LimitKeeper::rlimit || m_spec.capture || m_volume || m_spare)
+    if (m_view.limits_by == LimitKeeper::rlimit || is_on_disk() || m_volume || m_spare)
         m_next_watch = boot_time() + watch_every;
     while (!m_leaving) {
         std::vector<Watch> watches;

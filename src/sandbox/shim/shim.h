@@ -32,6 +32,7 @@ struct ShimStart {
     std::optional<SandboxSpec> spec; // none: a slot, which waits for its claim
     Journal journal;
     Tier tier = Tier::ns;
+    bool is_helper = false; // without namespaces
     unsigned host_uid = 0;
     Fd lock;
     Fd lifeline; // of a slot: closed when the spawner has ended

@@ -45,7 +45,8 @@ public:
         m_view.created = m_start.journal.created;
         m_view.deadline = m_view.created + std::chrono::milliseconds(*m_spec.limits.value.wall_clock_ms);
         m_view.tier = m_start.tier;
-        m_view.limits_by = m_start.machine->cgroups.keeper();
+        m_view.without_namespaces = m_start.is_helper;
+        m_view.limits_by = m_start.is_helper ? LimitKeeper::rlimit : m_start.machine->cgroups.keeper();
         if (m_view.limits_by == LimitKeeper::rlimit) m_view.not_limited = {"cpus"};
         if (m_view.tier == Tier::gvisor) m_view.not_limited.emplace_back("disk_inodes");
         m_view.host_uid = m_start.host_uid;
@@ -102,7 +103,9 @@ private:
     void note_free_space();
     std::vector<dev_t> memory_devices() const;
     void measure_tree_use();
-    bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || m_spec.capture; }
+    // Whether what the sandbox writes, apart from a volume, is in a folder of the disk.
+    bool is_on_disk() const { return m_spec.capture.has_value() || m_start.is_helper; }
+    bool is_watched() const { return (m_volume && !m_volume->directory.empty()) || is_on_disk(); }
     void remove_groups();
     void release();
     void release_slowly();

@@ -89,7 +89,7 @@ void Shim::keep_time() {
 // What the kernel does not limit by itself on this machine is measured from time to time.
 void Shim::watch_limits() {
     m_spare.reset(); // not on the way of a start: unmounting waits for the disk
-    if (m_view.limits_by != LimitKeeper::rlimit && !m_spec.capture && !m_volume) {
+    if (m_view.limits_by != LimitKeeper::rlimit && !is_on_disk() && !m_volume) {
         m_next_watch = {};
         return;
     }
@@ -102,9 +102,11 @@ void Shim::watch_limits() {
         stop();
     }
     measure_watched();
-    if (std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), LimitHit::disk) != m_view.limits_hit.end() &&
-        is_watched())
-        stop();
+    const auto is_hit = [this](LimitHit limit) {
+        return std::find(m_view.limits_hit.begin(), m_view.limits_hit.end(), limit) != m_view.limits_hit.end();
+    };
+    // The kernel counts the processes of a helper together with others of its user, and lets more begin.
+    if ((is_watched() && is_hit(LimitHit::disk)) || (m_start.is_helper && is_hit(LimitHit::pids))) stop();
     // A large tree takes long to read: this process must not do nothing else.
     const Duration now = boot_time();
     m_next_watch = now + std::max(watch_every, 2 * (now - begun));
@@ -117,7 +119,7 @@ void Shim::measure_tree_use() {
     const TreeUse use = process_tree_use(m_body->pid());
     m_memory_bytes = use.memory_bytes;
     struct statfs status {};
-    if (!m_spec.capture && m_body->scratch() >= 0 && ::fstatfs(m_body->scratch(), &status) == 0)
+    if (!is_on_disk() && m_body->scratch() >= 0 && ::fstatfs(m_body->scratch(), &status) == 0)
         m_memory_bytes += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
     m_view.peak_memory_bytes = std::max(m_view.peak_memory_bytes, m_memory_bytes);
     if (use.tasks > m_spec.limits.value.pids) hit(LimitHit::pids); // pid 1 is one more
@@ -171,7 +173,7 @@ std::vector<dev_t> Shim::memory_devices() const {
     struct stat status {};
     const Fd memory_file(::memfd_create("hone-device", MFD_CLOEXEC));
     if (::fstat(memory_file.get(), &status) == 0) devices.push_back(status.st_dev);
-    if (!m_spec.capture && m_body->scratch() >= 0 && ::fstat(m_body->scratch(), &status) == 0)
+    if (!is_on_disk() && m_body->scratch() >= 0 && ::fstat(m_body->scratch(), &status) == 0)
         devices.push_back(status.st_dev);
     return devices;
 }
@@ -179,9 +181,10 @@ std::vector<dev_t> Shim::memory_devices() const {
 // Before the worker runs: what it writes later must not be part of what is compared with.
 void Shim::note_free_space() {
     if (!is_watched()) return;
-    Fd capture;
-    if (!m_volume) capture = Fd(::open(m_spec.capture->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    m_free_at_start = m_free_when_still = free_bytes(m_volume ? m_volume->files.get() : capture.get());
+    Fd folder;
+    const auto& place = m_spec.capture ? m_spec.capture : m_spec.without_namespaces;
+    if (!m_volume) folder = Fd(::open(place->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    m_free_at_start = m_free_when_still = free_bytes(m_volume ? m_volume->files.get() : folder.get());
 }
 
 WatchedUse Shim::read_watched(int place, bool running) const {
@@ -253,7 +256,7 @@ void Shim::measure() {
     int64_t used = 0;
     for (const int source : sources) {
         struct statfs status {};
-        if (source < 0 || m_spec.capture || ::fstatfs(source, &status) != 0) continue;
+        if (source < 0 || is_on_disk() || ::fstatfs(source, &status) != 0) continue;
         used += static_cast<int64_t>(status.f_blocks - status.f_bfree) * status.f_bsize;
         // ext4 refuses a large write while a little is still free; tmpfs fills to the last page.
         const int64_t size = static_cast<int64_t>(status.f_blocks) * status.f_bsize;
@@ -296,7 +299,8 @@ Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::op
     event.labels = m_view.labels;
     if (error) event.error = error->message;
     if (kind == EventKind::start || kind == EventKind::refused) {
-        event.tier = m_view.tier;
+        if (!m_start.is_helper) event.tier = m_view.tier;
+        if (m_start.is_helper) event.without_namespaces = true;
         event.limits_by = m_view.limits_by;
         event.host_uid = m_view.host_uid;
         event.root = *m_spec.root;

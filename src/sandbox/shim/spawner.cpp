@@ -1,9 +1,12 @@
 #include "sandbox/shim/spawner.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
+#include "sandbox/helper/helper.h"
 #include "sandbox/image/layer.h"
 #include "sandbox/provider/audit.h"
+#include "sandbox/shim/body.h"
 #include "sandbox/shim/protocol.h"
 #include "sandbox/wall/access_rules.h"
 #include "sandbox/wall/base_root.h"
@@ -94,19 +97,26 @@ Result<> check_policy(const Machine& machine, const SandboxSpec& spec) {
     return {};
 }
 
+bool Spawner::makes_namespaces() {
+    if (!m_makes_namespaces) m_makes_namespaces = namespaces_refused() == 0;
+    return *m_makes_namespaces;
+}
+
 Result<ShimStart> Spawner::describe_shim(std::optional<SandboxSpec> spec) {
     if (spec) TRY(check_policy(m_machine, *spec));
     ShimStart start_info;
     start_info.machine = &m_machine;
     start_info.store = &m_store;
     start_info.tier = spec ? *spec->minimum_tier : Tier::ns;
+    start_info.is_helper = spec && spec->without_namespaces && !makes_namespaces();
+    if (start_info.is_helper) TRY(helpers_possible());
     start_info.host_uid = m_machine.as_root ? random_uid() : ::geteuid();
     if (!spec) start_info.lifeline = Fd(::fcntl(m_lifeline.first.get(), F_DUPFD_CLOEXEC, 3));
     start_info.spec = std::move(spec);
     const SystemClock clock;
     start_info.journal.id = make_id<SandboxTag>(clock);
     start_info.journal.created = clock.now();
-    start_info.journal.cgroups = Cgroup::plan(m_machine.cgroups, start_info.journal.id);
+    if (!start_info.is_helper) start_info.journal.cgroups = Cgroup::plan(m_machine.cgroups, start_info.journal.id);
     if (start_info.tier == Tier::gvisor) start_info.journal.container = start_info.journal.id.text();
     start_info.lock = TRY(m_store.begin(start_info.journal));
     return start_info;
@@ -163,6 +173,9 @@ Result<> Spawner::clean_up(const SandboxId& id) {
                                *journal.value().container})
                 .ok();
         TRY(group.remove());
+        const auto session = read_file(m_store.live(id) + "/" + std::string(session_file), 32);
+        if (const auto number = parse_integer(session.ok() ? session.value() : ""); number.ok())
+            end_helpers(static_cast<pid_t>(number.value()));
     }
     TRY(m_store.forget(id));
     SandboxEvent event;
@@ -215,6 +228,9 @@ Result<SpawnerReply> Spawner::act(const SpawnerRequest& request, std::vector<Fd>
             if (!dead.ok() && dead.error().code == Code::busy && file_exists(m_store.live(id) + "/shim.sock"))
                 reply.sandboxes->push_back(id);
         }
+        return reply;
+    case SpawnerVerb::namespaces:
+        reply.count = makes_namespaces() ? 1 : 0;
         return reply;
     case SpawnerVerb::reconcile:
         reply.count = TRY(reconcile(request.id));

@@ -43,12 +43,14 @@ private:
           m_place(place) {}
     Result<SpawnerReply> create(std::optional<SandboxSpec> spec, std::vector<Fd>& descriptors);
     Result<> clean_up(const SandboxId& id);
+    bool makes_namespaces();
 
     Store m_store;
     Machine m_machine;
     std::pair<Fd, Fd> m_lifeline; // slots read the first end; the second is open as long as this process lives
     Place m_place;
     bool m_left_to_shim = false; // the cleaning up
+    std::optional<bool> m_makes_namespaces;
 };
 
 // The whole life of a spawner process.

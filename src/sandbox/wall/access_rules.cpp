@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <utility>
 
 namespace hone::sandbox {
 
@@ -27,8 +28,8 @@ uint64_t known_rights(int version) {
     return rights;
 }
 
-int add_rule(int ruleset, const char* path, uint64_t rights) {
-    const Fd target(::open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW));
+int add_rule(int ruleset, const char* path, uint64_t rights, int links = O_NOFOLLOW) {
+    const Fd target(::open(path, O_PATH | O_CLOEXEC | links));
     if (!target.is_open()) return errno == ENOENT ? 0 : errno;
     struct stat status {};
     if (::fstat(target.get(), &status) != 0) return errno;
@@ -56,6 +57,27 @@ int restrict_files(int version, std::span<const char* const> writable) {
     if (const int failed = add_rule(ruleset.get(), "/", reading)) return failed;
     for (const char* path : writable)
         if (const int failed = add_rule(ruleset.get(), path, rights & ~devices)) return failed;
+    return ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0 ? 0 : errno;
+}
+
+int restrict_folders(int version, const FolderRules& rules) {
+    if (version < least_version_for_folders) return EOPNOTSUPP;
+    const uint64_t rights = known_rights(version);
+    kernel::LandlockRuleset attributes;
+    attributes.handled_access_fs = rights;
+    if (version >= 4) attributes.handled_access_net = kernel::landlock_net_bind_tcp | kernel::landlock_net_connect_tcp;
+    if (version >= 6) attributes.scoped = kernel::landlock_scope_abstract_unix_socket | kernel::landlock_scope_signal;
+    const size_t size = version >= 6 ? sizeof attributes : version >= 4 ? 16 : 8;
+    const Fd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
+    if (!ruleset.is_open()) return errno;
+    constexpr uint64_t looking = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+    const uint64_t changing =
+        rights & ~devices &
+        ~(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_SOCK | kernel::landlock_fs_ioctl_device);
+    for (const auto& [paths, granted] : {std::pair(&rules.readable, looking), std::pair(&rules.programs, reading),
+                                         std::pair(&rules.writable, changing)})
+        for (const std::string& path : *paths)
+            if (const int failed = add_rule(ruleset.get(), path.c_str(), granted, 0)) return failed;
     return ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0 ? 0 : errno;
 }
 

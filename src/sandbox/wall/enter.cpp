@@ -252,32 +252,6 @@ Result<std::vector<Fd>> open_network(NetworkMode mode) {
     return listeners;
 }
 
-Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by) {
-    const auto set = [](auto resource, int64_t wanted) -> Result<> {
-        rlimit now{};
-        TRY(expect(::getrlimit(resource, &now) == 0, "read a resource limit"));
-        const rlim_t value = std::min(now.rlim_max, static_cast<rlim_t>(wanted)); // raising needs a capability
-        const rlimit next{value, value};
-        return expect(::setrlimit(resource, &next) == 0, "set a resource limit");
-    };
-    TRY(set(RLIMIT_CORE, 0));
-    TRY(set(RLIMIT_MSGQUEUE, 0));
-    TRY(set(RLIMIT_MEMLOCK, 8 << 20));
-    TRY(set(RLIMIT_SIGPENDING, std::max(int64_t{1024}, *limits.pids)));
-    TRY(set(RLIMIT_NOFILE, *limits.open_files));
-    // Counted per user namespace: this sandbox only. Where a cgroup counts too, that one should speak first.
-    TRY(set(RLIMIT_NPROC, *limits.pids + (limits_by == LimitKeeper::rlimit ? 1 : 64)));
-    if (limits_by == LimitKeeper::rlimit) {
-#ifndef __SANITIZE_ADDRESS__ // its shadow of the memory counts as data, and no process with it would start
-        // The watchdog measures what is used; this only bounds what comes between two measurements. Runtimes reserve
-        // far more than they use.
-        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, 2 * *limits.memory_bytes)));
-#endif
-        TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
-    }
-    return {};
-}
-
 Result<> drop_privileges() {
     constexpr long no_keyring = 1; // KEYCTL_JOIN_SESSION_KEYRING
     // A kernel without keyrings has none to leave.
@@ -407,7 +381,9 @@ Result<> build_and_enter(const Ground& ground, int control) {
     const Claim claim = TRY(json::read<Claim>(message.value().text));
     if (claim.lowers.empty() && !standing.root.is_open()) return internal("there is no root");
     TRY(finish_root(ground, claim, standing, std::move(message.value().descriptors), control));
-    TRY(set_resource_limits(claim.limits, ground.limits_by));
+    // Counted per user namespace: this sandbox only. Where a cgroup counts too, that one should speak first.
+    const int64_t spare_tasks = ground.limits_by == LimitKeeper::rlimit ? 1 : 64;
+    TRY(set_resource_limits(claim.limits, ground.limits_by, *claim.limits.pids + spare_tasks));
     TRY(drop_privileges());
     TRY(arrange_descriptors(ground.init_program, control));
     // From here on only hone-init's two descriptors; the Fd objects above die with this address space.
@@ -433,6 +409,32 @@ void close_others(int control, int init_program) {
 }
 
 } // namespace
+
+Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by, int64_t most_tasks) {
+    const auto set = [](auto resource, int64_t wanted) -> Result<> {
+        rlimit now{};
+        if (::getrlimit(resource, &now) != 0) return system_error("read a resource limit", errno);
+        const rlim_t value = std::min(now.rlim_max, static_cast<rlim_t>(wanted)); // raising needs a capability
+        const rlimit next{value, value};
+        if (::setrlimit(resource, &next) != 0) return system_error("set a resource limit", errno);
+        return {};
+    };
+    TRY(set(RLIMIT_CORE, 0));
+    TRY(set(RLIMIT_MSGQUEUE, 0));
+    TRY(set(RLIMIT_MEMLOCK, 8 << 20));
+    TRY(set(RLIMIT_SIGPENDING, std::max(int64_t{1024}, *limits.pids)));
+    TRY(set(RLIMIT_NOFILE, *limits.open_files));
+    TRY(set(RLIMIT_NPROC, most_tasks));
+    if (limits_by == LimitKeeper::rlimit) {
+#ifndef __SANITIZE_ADDRESS__ // its shadow of the memory counts as data, and no process with it would start
+        // The watchdog measures what is used; this only bounds what comes between two measurements. Runtimes reserve
+        // far more than they use.
+        TRY(set(RLIMIT_DATA, std::max(int64_t{1} << 30, 2 * *limits.memory_bytes)));
+#endif
+        TRY(set(RLIMIT_FSIZE, *limits.disk_bytes));
+    }
+    return {};
+}
 
 void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control) {
     ::prctl(PR_SET_NAME, "hone-entering");

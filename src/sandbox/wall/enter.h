@@ -60,6 +60,10 @@ struct Claim {
 // with the scratch directory, the mount namespace and the listeners; later the socket belongs to hone-init.
 [[noreturn]] void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control);
 
+// Limits that the kernel keeps without groups, taken over by everything that this process starts. `most_tasks`: of its
+// user, as far as the kernel counts them together: per user namespace.
+Result<> set_resource_limits(const Limits& limits, LimitKeeper limits_by, int64_t most_tasks);
+
 // What to hide in /proc, as far as this kernel has it.
 std::vector<std::string> masked_proc_entries();
 

@@ -63,6 +63,8 @@ inline int set_mount_attributes(int descriptor, uint64_t set, int user_namespace
 constexpr uint64_t landlock_fs_refer = 1ull << 13;
 constexpr uint64_t landlock_fs_truncate = 1ull << 14;
 constexpr uint64_t landlock_fs_ioctl_device = 1ull << 15;
+constexpr uint64_t landlock_net_bind_tcp = 1ull << 0;
+constexpr uint64_t landlock_net_connect_tcp = 1ull << 1;
 constexpr uint64_t landlock_scope_abstract_unix_socket = 1ull << 0;
 constexpr uint64_t landlock_scope_signal = 1ull << 1;
 

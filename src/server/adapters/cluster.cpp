@@ -1,6 +1,7 @@
 #include "server/adapters/cluster.h"
 
 #include "base/file.h"
+#include "base/log.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,9 @@
 namespace hone::server {
 
 namespace {
+
+constexpr const char* vault_owner = "cluster";
+constexpr const char* vault_name = "kubeconfig";
 
 Result<kubernetes::ClusterAccess> cluster_access(const config::Config& config) {
     if (config.kubernetes_kubeconfig != "in-cluster") {
@@ -24,10 +28,62 @@ Result<kubernetes::ClusterAccess> cluster_access(const config::Config& config) {
 
 } // namespace
 
-Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& config, const Clock& clock) {
+Result<std::optional<ClusterCredentials::Stored>> ClusterCredentials::stored() const {
+    const auto text = m_vault.reveal({}, vault_owner, vault_name, "the server's cluster");
+    if (!text.ok() && text.error().code == Code::not_found) return std::optional<Stored>();
+    if (!text.ok()) return text.error();
+    return std::optional<Stored>(TRY(json::read<Stored>(text.value().reveal())));
+}
+
+Result<std::optional<kubernetes::ClusterAccess>> ClusterCredentials::find() const {
+    const auto known = TRY(stored());
+    if (!known) return std::optional<kubernetes::ClusterAccess>();
+    return std::optional<kubernetes::ClusterAccess>(
+        TRY(kubernetes::parse_kubeconfig(known->kubeconfig, known->context, {})));
+}
+
+Result<> ClusterCredentials::set(const access::Caller& caller, const std::string& kubeconfig,
+                                 const std::string& context) const {
+    TRY(caller.require(access::Permission::user_manage));
+    const kubernetes::ClusterAccess access = TRY(kubernetes::parse_kubeconfig(kubeconfig, context, {}));
+    const std::string sealed = json::write(Stored{kubeconfig, context, m_clock.now()});
+    if (sealed.size() > secret::largest_secret)
+        return too_large(
+            "the kubeconfig is over 64 KiB: leave one context in it (kubectl config view --minify --flatten)");
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        TRY(m_vault.keep(transaction, {}, vault_owner, vault_name, crypto::SecretBytes(sealed)));
+        return m_audit.record(transaction, caller,
+                              {"cluster_credential_update",
+                               {},
+                               "installation",
+                               json::Object{{"server", access.server}, {"name_space", access.name_space}}});
+    });
+}
+
+Result<> ClusterCredentials::remove(const access::Caller& caller) const {
+    TRY(caller.require(access::Permission::user_manage));
+    return m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        if (TRY(m_vault.kept_names(transaction, vault_owner)).empty()) return not_found("a credential for a cluster");
+        TRY(m_vault.forget(transaction, vault_owner));
+        return m_audit.record(transaction, caller, {"cluster_credential_delete", {}, "installation"});
+    });
+}
+
+Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& config, const Clock& clock,
+                                                        const ClusterCredentials& credentials) {
     if (config.kubernetes_kubeconfig.empty()) return std::unique_ptr<sandbox::Provider>();
     kubernetes::ProviderOptions options;
-    options.access = TRY(cluster_access(config));
+    if (config.kubernetes_kubeconfig == sealed_kubeconfig) {
+        auto known = TRY(credentials.find());
+        if (!known) {
+            log(Level::warning, "no credentials for a cluster are stored: provider kubernetes is not available",
+                {{"advice", "hone cluster set FILE, and restart"}});
+            return std::unique_ptr<sandbox::Provider>();
+        }
+        options.access = std::move(*known);
+    } else {
+        options.access = TRY(cluster_access(config));
+    }
     options.name_space = config.kubernetes_namespace;
     options.pods.image = config.kubernetes_image;
     options.pods.tools_image =
@@ -38,12 +94,15 @@ Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& co
     if (!user) return invalid("kubernetes_pod_user must be own_uid, user_namespace or assigned");
     options.pods.user = *user;
     options.storage_class = config.kubernetes_storage_class;
+    options.ready = static_cast<size_t>(config.kubernetes_ready);
     options.folder = config.data_dir + "/kubernetes";
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
 
 std::vector<kubernetes::ClusterFinding> check_cluster(const config::Config& config, const Clock& clock) {
     if (config.kubernetes_kubeconfig.empty()) return {};
+    if (config.kubernetes_kubeconfig == sealed_kubeconfig)
+        return {{"kubernetes", true, "the credentials are sealed in the database: hone cluster show", ""}};
     auto access = cluster_access(config);
     if (!access.ok()) return {{"kubernetes", false, access.error().message, "check kubernetes_kubeconfig"}};
     const std::string name_space =

@@ -66,7 +66,13 @@ Result<std::unique_ptr<sandbox::Provider>> open_sandboxes(const std::string& dat
         TRY(sandbox::drop_unneeded_capabilities());
     }
     auto opened = sandbox::open_local_provider(options);
-    if (opened.ok()) return opened;
+    if (opened.ok()) {
+        const auto namespaces = opened.value()->makes_namespaces();
+        if (namespaces.ok() && !namespaces.value())
+            log(Level::warning, "this machine makes no namespaces: git runs behind other walls, and workers not at all",
+                {{"advice", "hone check"}});
+        return opened;
+    }
     why = opened.error().message;
     log(Level::warning, "this machine runs no sandboxes", {{"why", why}, {"advice", "hone check"}});
     return std::unique_ptr<sandbox::Provider>();

@@ -14,15 +14,15 @@ constexpr size_t largest_archive = 8 << 20;                 // a skill's 4 MiB, 
 
 // $1: branch, tag or commit; $2: folder, or empty. A branch goes before a tag of the same name, as for workers.
 constexpr std::string_view pack_up = R"sh(set -u
-mkdir -p /workspace/out
+mkdir -p "$HONE_ROOT"/workspace/out
 commit=
 for name in "refs/heads/$1" "refs/tags/$1" "$1"; do
-  commit=$(git --git-dir=/mirror rev-parse -q --verify "$name^{commit}") && break
+  commit=$(git --git-dir="$HONE_ROOT"/mirror rev-parse -q --verify "$name^{commit}") && break
 done
 [ -n "$commit" ] || exit 3
-[ "$(git --git-dir=/mirror cat-file -t "$commit:$2" 2>/dev/null)" = tree ] || exit 4
-git --git-dir=/mirror archive --format=tar "$commit:$2" | head -c 9000000 > /workspace/out/skill.tar
-printf %s "$commit" > /workspace/out/commit
+[ "$(git --git-dir="$HONE_ROOT"/mirror cat-file -t "$commit:$2" 2>/dev/null)" = tree ] || exit 4
+git --git-dir="$HONE_ROOT"/mirror archive --format=tar "$commit:$2" | head -c 9000000 > "$HONE_ROOT"/workspace/out/skill.tar
+printf %s "$commit" > "$HONE_ROOT"/workspace/out/commit
 )sh";
 
 // Removes what a job left, however this ends.

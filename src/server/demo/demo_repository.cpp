@@ -13,8 +13,8 @@ constexpr std::string_view main_branch = "/refs/heads/main";
 
 // Leaves one pack and the name of the commit. The dates are fixed: the commit is the same on every machine.
 constexpr std::string_view make_script = R"(set -e
-mkdir -p /workspace/demo/agent /workspace/demo/tests /workspace/out/pack
-cd /workspace/demo
+mkdir -p "$HONE_ROOT"/workspace/demo/agent "$HONE_ROOT"/workspace/demo/tests "$HONE_ROOT"/workspace/out/pack
+cd "$HONE_ROOT"/workspace/demo
 git init --quiet
 cat > README.md <<'END'
 # support-agent
@@ -115,8 +115,8 @@ END
 git add .
 git commit --quiet -m 'A support agent that knows the stock'
 git repack --quiet -a -d
-cp .git/objects/pack/pack-*.pack .git/objects/pack/pack-*.idx /workspace/out/pack/
-git rev-parse HEAD > /workspace/out/head
+cp .git/objects/pack/pack-*.pack .git/objects/pack/pack-*.idx "$HONE_ROOT"/workspace/out/pack/
+git rev-parse HEAD > "$HONE_ROOT"/workspace/out/head
 )";
 
 forge::GitJob job_that_makes_it(const std::string& export_to) {

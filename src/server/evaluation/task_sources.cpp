@@ -14,14 +14,14 @@ constexpr int64_t largest_checkout = int64_t{64} << 20;
 
 // $1: branch, tag or commit; $2: the repository. A branch goes before a tag of the same name, as for workers.
 constexpr std::string_view pack_commit = R"sh(set -u
-mkdir -p /workspace/out
+mkdir -p "$HONE_ROOT"/workspace/out
 commit=
 for name in "refs/heads/$1" "refs/tags/$1" "$1"; do
   commit=$(git --git-dir="$2" rev-parse -q --verify "$name^{commit}") && break
 done
 [ -n "$commit" ] || exit 3
-git --git-dir="$2" archive --format=tar "$commit" | head -c 67108865 > /workspace/out/files.tar
-printf %s "$commit" > /workspace/out/commit
+git --git-dir="$2" archive --format=tar "$commit" | head -c 67108865 > "$HONE_ROOT"/workspace/out/files.tar
+printf %s "$commit" > "$HONE_ROOT"/workspace/out/commit
 )sh";
 
 struct TaskScratch {

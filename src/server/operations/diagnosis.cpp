@@ -1,5 +1,6 @@
 #include "server/operations/diagnosis.h"
 
+#include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
 
 #include <fmt/format.h>
@@ -79,10 +80,25 @@ FindingView check_spans(const DiagnosisParts& parts) {
     if (backlog.is_late) return warning("spans", backlog.problem(), telemetry::backlog_advice());
     const auto limit = static_cast<double>(parts.config.span_log_limit.count);
     const double share = limit > 0 ? static_cast<double>(parts.telemetry.log_stats().disk_bytes) / limit : 0;
-    const std::string detail =
-        fmt::format("{} wait to be stored; the log is {:.0f} % full", backlog.spans, share * 100);
+    const std::string detail = fmt::format("{} wait to be stored, the oldest for {} s; the log is {:.0f} % full",
+                                           backlog.spans, milliseconds(backlog.oldest_wait) / 1000, share * 100);
     if (share < 0.5) return fine("spans", detail);
     return warning("spans", detail, "at 100 % new spans are rejected: raise span_log_limit, or check the span store");
+}
+
+// Each insert makes a part, and a query opens every part of its days. A day without new spans is merged after an hour.
+FindingView check_span_parts(const DiagnosisParts& parts) {
+    constexpr int64_t too_many = 300;
+    constexpr double too_old_seconds = 7200;
+    const telemetry::MergeState& state = parts.merges;
+    const std::string detail = fmt::format(
+        "{}, at most {} of one day; the oldest unmerged one is {:.0f} min old; {} merges run, {:.1f} GiB to write",
+        state.parts, state.most_parts_a_day, state.oldest_unmerged_seconds / 60, state.merges,
+        static_cast<double>(state.merging_bytes) / (1 << 30));
+    if (state.most_parts_a_day <= too_many && state.oldest_unmerged_seconds <= too_old_seconds)
+        return fine("span parts", detail);
+    return warning("span parts", detail,
+                   "merges are behind: queries get slower; give the machine more CPU, or sample traces");
 }
 
 FindingView check_disk_space(const DiagnosisParts& parts) {
@@ -151,13 +167,26 @@ FindingView check_secrets(const DiagnosisParts& parts) {
     return warning("secrets", detail, "replace them: hone secret list shows which");
 }
 
+FindingView check_sandboxes(const DiagnosisParts& parts) {
+    if (parts.sandboxes == nullptr)
+        return warning("sandboxes", parts.no_sandboxes, "hone check, on the server's machine, shows what is missing");
+    const auto namespaces = parts.sandboxes->makes_namespaces();
+    if (!namespaces.ok()) return problem("sandboxes", namespaces.error().message, "restart the server");
+    if (namespaces.value()) return fine("sandboxes", "with namespaces");
+    if (const auto possible = sandbox::helpers_possible(); !possible.ok())
+        return problem("sandboxes", possible.error().message, "neither runs nor repositories work on this machine");
+    return warning("sandboxes",
+                   "without namespaces: git runs behind Landlock and a filter, and no worker runs on this machine",
+                   "use provider kubernetes, or allow namespaces (docs/sandbox.md)");
+}
+
 } // namespace
 
 std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
-    std::vector<FindingView> findings{check_database(parts), check_clock(parts),      check_lease(parts),
-                                      check_spans(parts),    check_disk_space(parts), check_scheduler(parts),
-                                      check_requests(parts), check_exposure(parts),   check_backups(parts),
-                                      check_secrets(parts)};
+    std::vector<FindingView> findings{check_database(parts),  check_clock(parts),      check_lease(parts),
+                                      check_spans(parts),     check_span_parts(parts), check_disk_space(parts),
+                                      check_scheduler(parts), check_requests(parts),   check_exposure(parts),
+                                      check_backups(parts),   check_secrets(parts),    check_sandboxes(parts)};
     for (FindingView& finding : check_servers(parts)) findings.push_back(std::move(finding));
     return findings;
 }

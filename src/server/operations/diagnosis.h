@@ -7,9 +7,11 @@
 #include "config/config.h"
 #include "net/server.h"
 #include "objects/object_store.h"
+#include "sandbox/provider/provider.h"
 #include "server/membership/membership.h"
 #include "server/membership/roles.h"
 #include "skill/skills.h"
+#include "telemetry/engine/merge_state.h"
 #include "telemetry/telemetry.h"
 
 namespace hone::server {
@@ -20,9 +22,12 @@ struct DiagnosisParts {
     const config::Config& config;
     Membership& membership;
     telemetry::Telemetry& telemetry;
+    telemetry::MergeState merges;
     automation::Scheduler& scheduler;
     const skill::Skills& skills;
     objects::ObjectStore& objects;
+    sandbox::Provider* sandboxes; // null: `no_sandboxes` states why
+    const std::string& no_sandboxes;
     net::ServerCounts edge;
     Roles roles;
 };

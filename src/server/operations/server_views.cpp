@@ -115,8 +115,9 @@ Result<std::vector<api::ServerView>> Server::servers(const access::Caller& calle
 
 Result<std::vector<api::FindingView>> Server::diagnosis(const access::Caller& caller) {
     TRY(caller.require(access::Permission::user_manage));
-    return diagnose({*m_database, m_clock, m_config, *m_membership, *m_telemetry, m_automations->scheduler(), *m_skills,
-                     *m_objects, m_edge->counts(), m_roles});
+    return diagnose({*m_database, m_clock, m_config, *m_membership, *m_telemetry, m_span_duties->merges(),
+                     m_automations->scheduler(), *m_skills, *m_objects, m_sandboxes.get(), m_no_sandboxes,
+                     m_edge->counts(), m_roles});
 }
 
 Result<api::CapacityView> Server::capacity(const access::Caller& caller) {
@@ -124,6 +125,32 @@ Result<api::CapacityView> Server::capacity(const access::Caller& caller) {
     TRY(m_spans->store());
     return measure_capacity({*m_access, m_clock, m_spans->retention, m_workers->usage(), m_config.data_dir,
                              m_config.clickhouse_url.empty()});
+}
+
+Result<api::ClusterCredentialView> Server::cluster_credential(const access::Caller& caller) {
+    TRY(caller.require(access::Permission::user_manage));
+    api::ClusterCredentialView view;
+    view.in_use = m_config.kubernetes_kubeconfig == sealed_kubeconfig;
+    const auto stored = TRY(m_cluster_credentials->stored());
+    if (!stored) return view;
+    const auto access = TRY(m_cluster_credentials->find());
+    view.stored = true;
+    view.server = access->server;
+    view.name_space = access->name_space;
+    view.context = stored->context;
+    view.kind = access->client_certificate.empty() ? "token" : "client certificate";
+    view.set_at = stored->set_at;
+    return view;
+}
+
+Result<api::ClusterCredentialView> Server::set_cluster_credential(const access::Caller& caller,
+                                                                  const api::SetClusterCredential& body) {
+    TRY(m_cluster_credentials->set(caller, body.kubeconfig, body.context.value_or("")));
+    return cluster_credential(caller);
+}
+
+Result<> Server::remove_cluster_credential(const access::Caller& caller) {
+    return m_cluster_credentials->remove(caller);
 }
 
 Result<std::vector<api::StoredBackup>> Server::stored_backups(const access::Caller& caller) {

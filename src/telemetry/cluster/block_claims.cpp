@@ -109,9 +109,12 @@ Result<bool> BlockClaims::has_turn() {
     return false;
 }
 
+bool BlockClaims::is_fresh() const {
+    return m_clock.steady() - m_renewed_at < std::chrono::seconds(1);
+}
+
 Result<> BlockClaims::renew() {
     const auto began = m_clock.steady();
-    if (began - m_renewed_at < std::chrono::seconds(1)) return {};
     const int64_t renewed = TRY(m_database.execute("UPDATE span_blocks SET until_ns = " + now() +
                                                        " + ? WHERE server = ? AND turn = ? AND until_ns > " + now(),
                                                    m_options.length.count(), m_server, m_turn));

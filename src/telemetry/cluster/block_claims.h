@@ -17,7 +17,8 @@
 namespace hone::telemetry {
 
 struct BlockClaimsOptions {
-    // Longer than an insert takes at two addresses (insert_deadline, and what the client adds).
+    // The span store takes an insert until insert_deadline is over, by its own clock from before the claim was renewed
+    // (loader.h), and ends it after insert_deadline: a claim is longer than both, and 5 s for replicas' clocks.
     Duration length = std::chrono::seconds(45);
     Duration insert_deadline = std::chrono::seconds(20);
     Duration poll = std::chrono::milliseconds(20);
@@ -49,8 +50,10 @@ public:
     Result<> claim(ClaimedFrames frames, const std::string& traces);
     // No claim that was there first has a trace of ours any more. False: poll again.
     Result<bool> has_turn();
-    // Directly before the insert, so that the claim outlasts it. A conflict: it has ended meanwhile; begin again.
+    // Before what changes the store, so that the claim outlasts it. A conflict: it has ended meanwhile; begin again.
     Result<> renew();
+    // It was written or renewed in the last second.
+    bool is_fresh() const;
     // The rows are stored.
     Result<> release();
     // How often it was not our turn. Any thread.

@@ -115,6 +115,9 @@ Error engine_error(int exception_code, std::string_view message) {
     case 439: // CANNOT_SCHEDULE_TASK
     case 202: // TOO_MANY_SIMULTANEOUS_QUERIES
         return {Code::busy, "the span store is busy", std::string(message)};
+    case 469: // VIOLATED_CONSTRAINT: of spans there is this one (schema.cpp)
+        return {Code::conflict, "the rows arrived after the time that their server had: they are sent again",
+                std::string(message)};
     case 209: // SOCKET_TIMEOUT
     case 210: // NETWORK_ERROR
     case 279: // ALL_CONNECTION_TRIES_FAILED
@@ -343,9 +346,10 @@ Result<> ClickHouse::insert(const std::string& table, std::string rows, Duration
 }
 
 Result<> ClickHouse::insert_from(const std::string& table, std::string& rows, Duration deadline,
-                                 bool indexes_texts_later) {
+                                 bool indexes_texts_later, std::optional<int64_t> until_s) {
     ClickHouseQuery query("INSERT INTO " + table + (m_options.engine ? "" : " FORMAT RowBinary"));
     query.deadline = deadline;
+    if (until_s) query.project = "until " + std::to_string(*until_s); // the table's constraint reads it
     query.set("max_partitions_per_insert_block", "0");
     query.set("max_insert_block_size", "200000");
     query.set("min_insert_block_size_bytes", "0");

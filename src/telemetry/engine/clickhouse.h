@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,9 +75,10 @@ public:
     // Rows in RowBinary. Returns when they are on disk.
     Result<> insert(const std::string& table, std::string rows, Duration deadline);
     // The same without a copy; `rows` is unchanged when it returns. `indexes_texts_later`: merges build the indexes of
-    // texts; until then a search scans the part.
+    // texts; until then a search scans the part. `until_s`: of a table that has the constraint of schema.cpp, refused
+    // when the rows arrive later than this, by the clock of the store.
     Result<> insert_from(const std::string& table, std::string& rows, Duration deadline,
-                         bool indexes_texts_later = false);
+                         bool indexes_texts_later = false, std::optional<int64_t> until_s = std::nullopt);
 
     // While one lives, queries of a project wait before they start, for two seconds at most: rows are being replaced,
     // and a query would see both of them, or none.

@@ -114,7 +114,7 @@ std::string server_config(const EngineOptions& options) {
            "<asynchronous_heavy_metrics_update_period_s>3600</asynchronous_heavy_metrics_update_period_s>\n"
            // Columns without a codec of their own: LZ4 in parts that are soon merged, ZSTD in those that stay.
            "<compression><case><min_part_size>33554432</min_part_size><min_part_size_ratio>0</min_part_size_ratio>"
-           "<method>zstd</method><level>2</level></case></compression>\n"
+           "<method>zstd</method><level>3</level></case></compression>\n"
            "<backups><allowed_path>" +
            directory +
            "/backups/</allowed_path></backups>\n"

@@ -29,8 +29,8 @@ inline constexpr std::string_view reader_user = "hone_reader";
 inline constexpr std::string_view row_policy =
     "(currentDatabase() = 'hone' AND (getSetting('log_comment') = '*' OR project = getSetting('log_comment'))) OR "
     "project = substring(currentDatabase(), 6)";
-inline constexpr std::string_view policy_tables[] = {"spans",       "evals", "eval_history",
-                                                     "trace_times", "logs",  "metric_points"};
+inline constexpr std::string_view policy_tables[] = {"spans",         "evals", "eval_history", "trace_times",
+                                                     "session_times", "logs",  "metric_points"};
 
 // A request may use databases with these names.
 inline constexpr std::string_view database_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

@@ -104,8 +104,8 @@ Result<> ProjectViews::verify(const std::string& project, const std::string& dat
     };
     const std::string here = TRY(ask("SELECT currentDatabase()"));
     if (trim(here) != database) return unsafe("a query does not run in its project's database");
-    for (const char* table :
-         {"hone.spans", "hone.evals", "hone.trace_times", "hone.traces", "hone.logs", "hone.metric_points"}) {
+    for (const char* table : {"hone.spans", "hone.evals", "hone.trace_times", "hone.session_times", "hone.traces",
+                              "hone.logs", "hone.metric_points"}) {
         const auto rows = ask(("SELECT count() FROM " + std::string(table)).c_str());
         if (rows.ok() || rows.error().code != Code::forbidden)
             return unsafe("its reader may read " + std::string(table));

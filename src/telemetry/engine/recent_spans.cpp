@@ -1,5 +1,7 @@
 #include "telemetry/engine/recent_spans.h"
 
+#include <algorithm>
+
 namespace hone::telemetry {
 
 namespace {
@@ -8,23 +10,35 @@ constexpr int64_t second_ns = 1'000'000'000;
 
 } // namespace
 
+RecentSpans::Seconds& RecentSpans::of_project(std::string_view project) {
+    auto place = m_projects.find(project);
+    if (place == m_projects.end()) {
+        if (m_projects.size() >= most_projects) m_projects.clear(); // a hint: lists read further without it
+        place = m_projects.emplace(std::string(project), Seconds()).first;
+    }
+    return place->second;
+}
+
 void RecentSpans::add(std::span<const SpanRowHead> rows) {
     const Lock lock(m_mutex);
     std::string_view last_project;
     Seconds* seconds = nullptr;
     for (const SpanRowHead& row : rows) {
         if (!seconds || row.project != last_project) {
-            auto place = m_projects.find(row.project);
-            if (place == m_projects.end()) {
-                if (m_projects.size() >= most_projects) m_projects.clear(); // a hint: lists read further without it
-                place = m_projects.emplace(std::string(row.project), Seconds()).first;
-            }
-            seconds = &place->second;
+            seconds = &of_project(row.project);
             last_project = row.project;
         }
         ++(*seconds)[row.start_ns / second_ns];
         if (seconds->size() > most_seconds) seconds->erase(seconds->begin());
     }
+}
+
+void RecentSpans::add_stored(std::string_view project, int64_t second, int64_t spans) {
+    const Lock lock(m_mutex);
+    Seconds& seconds = of_project(project);
+    int64_t& known = seconds[second];
+    known = std::max(known, spans); // those that were loaded by this process are among them
+    if (seconds.size() > most_seconds) seconds.erase(seconds.begin());
 }
 
 std::optional<int64_t> RecentSpans::start_of_newest(std::string_view project, int64_t to_ns, int64_t count) const {

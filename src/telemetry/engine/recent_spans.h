@@ -17,6 +17,8 @@ namespace hone::telemetry {
 class RecentSpans {
 public:
     void add(std::span<const SpanRowHead> rows);
+    // What the store has of a second, as read from it.
+    void add_stored(std::string_view project, int64_t second, int64_t spans);
 
     // The start of the time, up to `to_ns`, that holds about the newest `count` spans. Nothing: not known.
     std::optional<int64_t> start_of_newest(std::string_view project, int64_t to_ns, int64_t count) const;
@@ -26,6 +28,8 @@ public:
 
 private:
     using Seconds = std::map<int64_t, int64_t>; // number of spans, by the second of their start
+    Seconds& of_project(std::string_view project) REQUIRES_LOCK(m_mutex);
+
     mutable Mutex m_mutex;
     std::map<std::string, Seconds, std::less<>> m_projects GUARDED_BY(m_mutex);
 };

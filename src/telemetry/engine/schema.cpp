@@ -27,6 +27,14 @@ const std::string durable_ids = "index_granularity = 256, " + durable;
 constexpr std::string_view keep_tokens =
     "ALTER TABLE hone.spans MODIFY SETTING non_replicated_deduplication_window = 1000";
 
+// An insert that names a time in its log_comment is refused after it, by the clock of this server and when all of its
+// rows are here: a server that was frozen before it sent them, or a network that kept them, does not store what another
+// server has stored meanwhile (block_claims.h). Other inserts pass, such as those of earlier versions.
+constexpr std::string_view take_in_time =
+    "ALTER TABLE hone.spans ADD CONSTRAINT IF NOT EXISTS arrives_in_time CHECK nowInBlock() <= "
+    "toDateTime(toUInt32OrZero(substring(getSetting('log_comment'), 7))) OR NOT "
+    "startsWith(getSetting('log_comment'), 'until ')";
+
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
     "min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1";
@@ -41,15 +49,23 @@ std::string codec_of(const Column& column, bool is_embedded) {
     return codec;
 }
 
+// A conversation repeats its texts in each model call: a block holds more of them than the engine's megabyte. A granule
+// of long texts has ten megabytes, so that reading one span takes no longer.
+constexpr std::string_view columns_of_texts[] = {"input", "output", "attributes"};
+constexpr std::string_view large_blocks = "max_compress_block_size = 4194304";
+
+bool has_large_blocks(const Column& column, bool is_embedded) {
+    return is_embedded && std::ranges::find(columns_of_texts, column.name) != std::end(columns_of_texts);
+}
+
 std::string create_spans(bool is_embedded) {
     std::string sql = "CREATE TABLE IF NOT EXISTS hone.spans (";
-    for (const Column& column : span_columns())
-        sql += std::string(column.name) + " " + std::string(column.type) + " " + codec_of(column, is_embedded) + ", ";
-    const std::string codec = is_embedded ? ", posting_list_codec = 'bitpacking'" : ""; // another server may be older
-    // Not `input_index`, which had another form: a restored part of an earlier version is searched without an index.
-    for (const std::string column : {"input", "output"})
-        sql += "INDEX " + column + "_words " + column +
-               " TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(" + column + ")" + codec + "), ";
+    for (const Column& column : span_columns()) {
+        sql += std::string(column.name) + " " + std::string(column.type) + " " + codec_of(column, is_embedded);
+        if (has_large_blocks(column, is_embedded)) sql += " SETTINGS (" + std::string(large_blocks) + ")";
+        sql += ", ";
+    }
+    for (const std::string column : {"input", "output"}) sql += text_index(column, is_embedded) + ", ";
     return sql + R"(
 INDEX trace_index trace_id TYPE bloom_filter(0.001) GRANULARITY 1,
 INDEX session_index chat_session TYPE bloom_filter(0.01) GRANULARITY 1)
@@ -70,6 +86,18 @@ Result<> use_codecs(ClickHouse& engine) {
         changes += (changes.empty() ? " MODIFY COLUMN " : ", MODIFY COLUMN ") + std::string(column.name) + " " + codec;
     }
     if (changes.empty()) return {};
+    return engine.define("ALTER TABLE hone.spans" + changes);
+}
+
+Result<> use_large_blocks(ClickHouse& engine) {
+    if (!engine.is_embedded()) return {};
+    const std::string made = TRY(engine.query(ClickHouseQuery(
+        "SELECT create_table_query FROM system.tables WHERE database = 'hone' AND name = 'spans' FORMAT TSVRaw")));
+    if (made.find(large_blocks) != made.npos) return {};
+    std::string changes;
+    for (const std::string_view column : columns_of_texts)
+        changes += (changes.empty() ? " MODIFY COLUMN " : ", MODIFY COLUMN ") + std::string(column) +
+                   " MODIFY SETTING " + std::string(large_blocks);
     return engine.define("ALTER TABLE hone.spans" + changes);
 }
 
@@ -95,6 +123,24 @@ project LowCardinality(String), trace_id FixedString(32),
 first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
 ENGINE = AggregatingMergeTree ORDER BY (project, trace_id)
 SETTINGS )" +
+           durable_ids;
+}
+
+// The same of a chat session, so that a list of them reads no spans but those of its page. `last_ns` is not before the
+// start of the last span, and at most an hour after it.
+std::string create_session_times() {
+    return R"(CREATE TABLE IF NOT EXISTS hone.session_times (
+project LowCardinality(String), chat_session String,
+first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
+ENGINE = AggregatingMergeTree ORDER BY (project, chat_session)
+SETTINGS )" +
+           durable_ids;
+}
+
+// Which days a step of store_upgrade.h is done with.
+std::string create_upgraded_days() {
+    return "CREATE TABLE IF NOT EXISTS hone.upgraded_days (step LowCardinality(String), day Int64) ENGINE = "
+           "ReplacingMergeTree ORDER BY (step, day) SETTINGS " +
            durable_ids;
 }
 
@@ -158,12 +204,21 @@ Result<> check_replicated(ClickHouse& engine) {
 
 } // namespace
 
+// Not `input_index`, which had another form.
+std::string text_index(const std::string& column, bool is_embedded) {
+    const std::string codec = is_embedded ? ", posting_list_codec = 'bitpacking'" : ""; // another server may be older
+    return "INDEX " + column + "_words " + column + " TYPE text(tokenizer = 'splitByNonAlpha', preprocessor = lower(" +
+           column + ")" + codec + ")";
+}
+
 Result<> create_schema(ClickHouse& engine) {
     const std::string statements[] = {"CREATE DATABASE IF NOT EXISTS hone",
                                       create_spans(engine.is_embedded()),
                                       "ALTER TABLE hone.spans MODIFY SETTING " + std::string(merge_old_days) + ", " +
                                           std::string(few_files),
                                       create_trace_times(),
+                                      create_session_times(),
+                                      create_upgraded_days(),
                                       create_evals(),
                                       create_eval_history(),
                                       std::string(create_traces),
@@ -181,7 +236,9 @@ Result<> create_schema(ClickHouse& engine) {
                           ", " + std::string(remove_merged_soon)));
     // Replicated tables keep tokens by themselves.
     if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
-    return use_codecs(engine);
+    if (!engine.is_embedded()) TRY(engine.define(std::string(take_in_time)));
+    TRY(use_codecs(engine));
+    return use_large_blocks(engine);
 }
 
 } // namespace hone::telemetry

@@ -5,9 +5,14 @@
 #include "base/result.h"
 #include "telemetry/engine/clickhouse.h"
 
+#include <string>
+
 namespace hone::telemetry {
 
 // One writer, at start. Idempotent.
 Result<> create_schema(ClickHouse& engine);
+
+// The definition of the index of a column of texts: "INDEX input_words …".
+std::string text_index(const std::string& column, bool is_embedded);
 
 } // namespace hone::telemetry

@@ -1,6 +1,7 @@
 #include "telemetry/ingest/loader.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "telemetry/span/binary.h"
 
 #include <algorithm>
@@ -61,9 +62,11 @@ Loader::Loader(LoaderOptions options, Wal& wal, ClickHouse& engine, LoaderState 
       m_known(m_options.same_span_window.count()),
       m_next(m_state.next_sequence),
       m_ledger(m_state.ledger) {
-    // Frames that were acknowledged but not loaded before the last end count as received.
+    // Frames that were acknowledged but not loaded before the last end count as received; those that are elsewhere when
+    // they are loaded.
+    m_uncounted = m_wal.archived_ranges();
     for (uint64_t from = m_next;;) {
-        auto frames = m_wal.read(from, m_options.block_bytes);
+        auto frames = m_wal.read_here(from, m_options.block_bytes);
         if (!frames.ok() || frames.value().list.empty()) return;
         const Lock lock(m_mutex);
         for (const auto& frame : frames.value().list)
@@ -115,6 +118,7 @@ void Loader::rest() {
         const std::scoped_lock step(m_step_mutex);
         m_known.forget(); // the next block queries the engine for what it holds
         m_usage.forget();
+        m_sessions.forget();
         m_rows = std::string();
     }
     ::malloc_trim(0);
@@ -204,6 +208,7 @@ Result<> Loader::claim(const Block& block) {
     std::set<std::string> traces;
     for (const Row& row : block.rows)
         traces.insert(std::string(row.head.project) + '\0' + std::string(row.head.trace_id));
+    TRY(read_store_clock());
     TRY(m_options.claims->claim({block.frames.list.front().sequence, block.frames.list.back().sequence},
                                 claimed_traces(traces)));
     while (!TRY(m_options.claims->has_turn())) {
@@ -212,6 +217,26 @@ Result<> Loader::claim(const Block& block) {
         if (m_stop.stop_requested()) return unavailable("the server stops");
     }
     return {};
+}
+
+// How long the store takes what we send, by its own clock. A server that was frozen does not know that its claim has
+// ended, and another one may have stored the same spans; its insert then comes too late and is refused. Read before
+// the claim is written or renewed, so that the claim lasts longer.
+Result<> Loader::read_store_clock() {
+    ClickHouseQuery query("SELECT toUnixTimestamp(now()) FORMAT TSVRaw");
+    query.deadline = m_options.claims->options().insert_deadline;
+    const std::string seconds = TRY(m_engine.query(query));
+    m_store_until_s =
+        TRY(parse_integer(trim(seconds))) +
+        std::chrono::duration_cast<std::chrono::seconds>(m_options.claims->options().insert_deadline).count();
+    return {};
+}
+
+// Before each statement that adds rows.
+Result<> Loader::renew_claim() {
+    if (!m_options.claims || m_options.claims->is_fresh()) return {};
+    TRY(read_store_clock());
+    return m_options.claims->renew();
 }
 
 // Once: what the engine holds from before. A start in the future counts too, so the clock cannot be used.
@@ -301,6 +326,17 @@ Result<> Loader::delete_replaced(const Block& block) {
     return {};
 }
 
+// Of the sessions that are new or continue.
+Result<> Loader::insert_session_times(const Block& block) {
+    if (m_forgets_sessions.exchange(false)) m_sessions.forget();
+    for (const Row& row : block.rows)
+        if (!row.is_left_out) m_sessions.add(row.head.project, read_span_row_session(row.bytes), row.head.start_ns);
+    const std::string rows = m_sessions.rows();
+    if (!rows.empty()) TRY(m_engine.insert("hone.session_times", rows, m_options.insert_deadline));
+    m_sessions.written();
+    return {};
+}
+
 Result<> Loader::insert(const Block& block) {
     struct Times {
         int64_t first, last;
@@ -325,14 +361,19 @@ Result<> Loader::insert(const Block& block) {
     }
     // First where the traces are, then the spans: a crash between leaves a place without spans, never the reverse.
     TRY(m_engine.insert("hone.trace_times", times, m_options.insert_deadline));
+    TRY(insert_session_times(block));
     // Large blocks follow each other: their parts are merged within seconds, and indexed then, once.
     constexpr size_t large_block = 4000;
     Duration deadline = m_options.insert_deadline;
-    if (m_options.claims) {
-        TRY(m_options.claims->renew());
-        deadline = std::min(deadline, m_options.claims->options().insert_deadline);
-    }
-    return m_engine.insert_from("hone.spans", m_rows, deadline, block.rows.size() >= large_block);
+    TRY(renew_claim());
+    if (m_options.claims) deadline = std::min(deadline, m_options.claims->options().insert_deadline);
+    return m_engine.insert_from("hone.spans", m_rows, deadline, block.rows.size() >= large_block,
+                                m_options.claims ? std::optional(m_store_until_s) : std::nullopt);
+}
+
+bool Loader::is_uncounted(uint64_t sequence) const {
+    return std::ranges::any_of(m_uncounted,
+                               [&](const auto& range) { return range.first <= sequence && sequence <= range.second; });
 }
 
 Result<> Loader::finish(Block& block) {
@@ -342,13 +383,18 @@ Result<> Loader::finish(Block& block) {
         LedgerCounts& counts = block.outcome[std::string(block.rows[i].head.project)];
         (replaced.contains(i) ? counts.repeated : counts.stored)++;
     }
-    for (const IngestFrame& frame : block.decoded)
-        for (const auto& [project, counts] : frame.ledger) m_state.ledger[project].add(counts);
+    Ledger uncounted;
+    for (size_t i = 0; i < block.decoded.size(); ++i)
+        for (const auto& [project, counts] : block.decoded[i].ledger) {
+            m_state.ledger[project].add(counts);
+            if (is_uncounted(block.frames.list[i].sequence)) uncounted[project].add(counts);
+        }
     for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
     m_state.next_sequence = block.frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, encode_state(m_state)));
     {
         Lock lock(m_mutex);
+        for (const auto& [project, counts] : uncounted) m_ledger[project].add(counts);
         for (const auto& [project, counts] : block.outcome) m_ledger[project].add(counts);
         m_next = m_state.next_sequence;
         // What the front stands for ends where the second entry begins.

@@ -14,6 +14,7 @@
 #include "telemetry/ingest/known_spans.h"
 #include "telemetry/ingest/usage_counter.h"
 #include "telemetry/log/wal.h"
+#include "telemetry/span/session_times.h"
 #include "telemetry/span/span_row.h"
 
 #include <atomic>
@@ -61,6 +62,9 @@ public:
     // The content of the state file; call it while holding.
     std::string encoded_state() const { return encode_state(m_state); }
 
+    // Times of sessions may have been deleted: those of later spans are written again.
+    void forget_sessions() { m_forgets_sessions = true; }
+
     // Up to date with what was acknowledged: loaded frames and those still in the log.
     Ledger ledger() const;
     // A frame was acknowledged.
@@ -87,6 +91,8 @@ private:
     };
     Result<Block> read_block();
     Result<> claim(const Block& block);
+    Result<> read_store_clock();
+    Result<> renew_claim();
     void leave_out_repetitions(Block& block);
     Result<> begin_known();
     Result<> compare_with_engine(Block& block);
@@ -96,7 +102,9 @@ private:
     Result<> read_stored_calls(const std::set<std::string>& traces, int64_t from_ns, int64_t to_ns,
                                std::vector<UsageCounter::Change>& doubled);
     Result<> correct_stored(const std::vector<UsageCounter::Change>& changes);
+    Result<> insert_session_times(const Block& block);
     Result<> insert(const Block& block);
+    bool is_uncounted(uint64_t sequence) const;
     Result<> finish(Block& block);
     Result<bool> load_block();
     void note(const Result<bool>& loaded);
@@ -118,8 +126,12 @@ private:
     KnownSpans m_known;                    // with m_step_mutex
     UsageCounter m_usage;                  // with m_step_mutex
     int64_t m_stored_until_ns = INT64_MAX; // traces that start later are not in the engine from before; m_step_mutex
+    SessionTimes m_sessions;               // with m_step_mutex
     std::string m_rows;                    // of the block that goes in; its memory is used again; with m_step_mutex
-    bool m_is_behind = false;              // the last block was large: more waits; only the loader's thread
+    int64_t m_store_until_s = 0;           // with claims: later than this, by its own clock, the store takes no rows
+    std::vector<std::pair<uint64_t, uint64_t>> m_uncounted; // frames that were elsewhere at the start; m_step_mutex
+    bool m_is_behind = false; // the last block was large: more waits; only the loader's thread
+    std::atomic<bool> m_forgets_sessions = false;
     std::atomic<uint64_t> m_next;
     mutable Mutex m_mutex;
     Condition m_loaded;

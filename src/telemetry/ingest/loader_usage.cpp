@@ -243,12 +243,16 @@ Result<> Loader::correct_stored(const std::vector<UsageCounter::Change>& changes
         const ClickHouse::Replacement replacement(m_engine);
         const std::string old = is_counted ? "notEmpty(repeated_usage)" : "empty(repeated_usage)";
         const std::string made = is_counted ? "empty(repeated_usage)" : "notEmpty(repeated_usage)";
+        TRY(renew_claim());
+        const std::string in_time = m_options.claims ? " AND throwIf(toUnixTimestamp(nowInBlock()) > " +
+                                                           std::to_string(m_store_until_s) + ", 'late') = 0"
+                                                     : std::string();
         ClickHouseQuery correction =
             long_query("INSERT INTO hone.spans SELECT " + corrected_columns(is_counted) +
                            " FROM hone.spans AS s WHERE (" + condition + ") AND " + old +
                            " AND (s.project, s.trace_id, s.span_id) NOT IN (SELECT project, trace_id, "
                            "span_id FROM hone.spans WHERE (" +
-                           condition + ") AND " + made + ")",
+                           condition + ") AND " + made + ")" + in_time,
                        m_options.insert_deadline);
         correction.set("insert_deduplicate", "0"); // a usage that changes back makes the same rows again
         TRY(m_engine.query(correction));

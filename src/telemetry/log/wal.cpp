@@ -125,6 +125,7 @@ Result<> Wal::recover(uint64_t from) {
     const Lock lock(m_mutex);
     m_next = from;
     for (const std::string& path : paths) TRY(recover_segment(path, path == paths.back(), from));
+    TRY(recover_archived(from));
     if (m_stats.damaged_bytes > 0)
         log(Level::error, "write-ahead log is damaged",
             {{"bytes", m_stats.damaged_bytes}, {"directory", m_options.directory}});
@@ -380,7 +381,17 @@ Result<> Wal::write_frames(const std::vector<std::string>& heads, const std::vec
     return {};
 }
 
+Result<SegmentScan> Wal::scan_file(const std::string& path) {
+    const Mapping mapping = TRY(Mapping::open(path));
+    return scan_segment(mapping.bytes());
+}
+
 Result<Wal::Frames> Wal::read(uint64_t from, size_t most_bytes) {
+    TRY(bring_back(from));
+    return read_files(from, most_bytes, true);
+}
+
+Result<Wal::Frames> Wal::read_files(uint64_t from, size_t most_bytes, bool stops_at_archived) {
     struct Range {
         std::string path;
         std::vector<SegmentScan::Place> places;
@@ -389,6 +400,7 @@ Result<Wal::Frames> Wal::read(uint64_t from, size_t most_bytes) {
     {
         Lock lock(m_mutex);
         for (const Segment& segment : m_segments) {
+            if (stops_at_archived && !segment.is_here && segment.last >= from) break;
             const auto first =
                 std::lower_bound(segment.places.begin(), segment.places.end(), from,
                                  [](const auto& place, uint64_t sequence) { return place.sequence < sequence; });
@@ -398,7 +410,9 @@ Result<Wal::Frames> Wal::read(uint64_t from, size_t most_bytes) {
     Frames frames;
     size_t bytes = 0;
     for (const Range& range : ranges) {
-        const auto mapping = std::make_shared<const Mapping>(TRY(Mapping::open(range.path)));
+        auto opened = Mapping::open(range.path);
+        if (!opened.ok() && !frames.list.empty()) return frames; // it went to the archive meanwhile
+        const auto mapping = std::make_shared<const Mapping>(TRY(std::move(opened)));
         frames.files.push_back(mapping);
         for (const auto& place : range.places) {
             WalFrame frame;
@@ -421,7 +435,7 @@ bool Wal::wait(uint64_t from, Duration most, std::stop_token stop) {
     Lock lock(m_mutex);
     const auto is_there = [&]() REQUIRES_LOCK(m_mutex) {
         for (auto segment = m_segments.rbegin(); segment != m_segments.rend(); ++segment)
-            if (!segment->places.empty()) return segment->places.back().sequence >= from;
+            if (const uint64_t last = segment->last_sequence(); last > 0) return last >= from;
         return false;
     };
     while (!is_there()) {
@@ -438,10 +452,11 @@ Result<> Wal::release(uint64_t upto) {
         while (!m_segments.empty()) {
             Segment& first = m_segments.front();
             const bool is_written_to = m_segments.size() == 1 && m_writing;
-            const bool is_needed = !first.places.empty() && first.places.back().sequence >= upto;
-            if (is_written_to || is_needed) break;
-            if (!keep_spare(first.path)) paths.push_back(first.path);
-            m_stats.disk_bytes -= first.bytes;
+            const uint64_t last = first.last_sequence();
+            if (is_written_to || (last > 0 && last >= upto)) break;
+            if (first.is_here && !keep_spare(first.path)) paths.push_back(first.path);
+            (first.is_here ? m_stats.disk_bytes : m_stats.archived_bytes) -= first.bytes;
+            note_released(first);
             m_segments.pop_front();
         }
         if (!m_segments.empty()) { // positions of released frames are not needed any more
@@ -483,6 +498,7 @@ size_t Wal::bytes_from(uint64_t from) const {
         const auto first =
             std::lower_bound(segment->places.begin(), segment->places.end(), from,
                              [](const auto& place, uint64_t sequence) { return place.sequence < sequence; });
+        if (!segment->is_here && segment->last >= from) bytes += segment->bytes;
         if (first == segment->places.end()) continue;
         bytes += segment->bytes - first->offset;
     }
@@ -493,6 +509,9 @@ Result<std::vector<std::pair<std::string, size_t>>> Wal::link_to(const std::stri
     std::vector<std::pair<std::string, size_t>> links;
     Lock lock(m_mutex); // nothing is released meanwhile
     for (const Segment& segment : m_segments) {
+        if (!segment.is_here)
+            return unavailable("a part of the span log is in the object store until the span store has caught up: back "
+                               "up then");
         const std::string link = directory + segment.path.substr(segment.path.rfind('/'));
         if (::link(segment.path.c_str(), link.c_str()) != 0) return system_error("link " + segment.path, errno);
         links.emplace_back(link, segment.bytes);

@@ -1,23 +1,28 @@
 // The write-ahead log in front of the span engine. append() returns when the payload is on disk (group commit: many
 // callers share one fdatasync); the loader reads frames in order and releases what the engine holds. A torn tail is
 // cut on open, damage in the middle is reported and stepped over. Files of released segments are written again: a sync
-// that changes no size waits for no journal of the file system, which the engine keeps busy. Call order: open, (append
-// | read | release)*, destroy. append: any thread; read, wait and release: one thread, the loader's.
+// that changes no size waits for no journal of the file system, which the engine keeps busy. While the log fills more
+// than half of its cap, closed segments go to an archive, if there is one, and come back when they are read. Call
+// order: open, (append | read | release | archive_step)*, destroy. append: any thread; read, wait and release: one
+// thread, the loader's; archive_step: one other thread.
 #pragma once
 
 #include "base/file.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "telemetry/log/segment_archive.h"
 #include "telemetry/log/wal_segment.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace hone::telemetry {
@@ -42,11 +47,14 @@ struct WalOptions {
     Duration commit_interval{20'000'000}; // the longest that a commit waits for further callers
     std::function<int(int)> sync;         // for tests that let it fail; fdatasync unless set
     std::function<DiskSpace()> disk;      // for tests; that of the directory unless set
+    SegmentArchive* archive = nullptr;    // for closed segments while the log fills more than half of cap_bytes
+    size_t archive_bytes = 0;             // the most that may be there
 };
 
 struct WalStats {
     uint64_t next_sequence = 0; // of the next frame
     size_t disk_bytes = 0;
+    size_t archived_bytes = 0; // in the archive, and not on the disk
     size_t segments = 0;
     size_t torn_bytes = 0;    // cut from the tail on open
     size_t damaged_bytes = 0; // stepped over on open: acknowledged data may be missing
@@ -74,6 +82,10 @@ public:
     };
     // Durable frames from `from` on, in order, until `most_bytes` are read (at least one frame, if there is one).
     Result<Frames> read(uint64_t from, size_t most_bytes);
+    // The same without those that are in the archive only.
+    Result<Frames> read_here(uint64_t from, size_t most_bytes) { return read_files(from, most_bytes, false); }
+    // First and last frame of each segment that is in the archive only.
+    std::vector<std::pair<uint64_t, uint64_t>> archived_ranges() const;
     // Until a frame `from` or later is durable, the time is over or stop is requested; true when there is one.
     bool wait(uint64_t from, Duration most, std::stop_token stop);
     // Deletes segments that hold only frames below `upto`.
@@ -86,15 +98,26 @@ public:
     // Of the frames from `from` on, as they lie on the disk. Any thread.
     size_t bytes_from(uint64_t from) const;
 
+    // Sends one segment to the archive, or removes a released one from it; false when there is nothing to do.
+    Result<bool> archive_step();
+    // What is under way with the archive ends early.
+    void end_archiving() { m_ends = true; }
+
     // Links every segment into the directory (of the same file system); each with how much of it is durable now.
+    // Unavailable while a segment is in the archive only.
     Result<std::vector<std::pair<std::string, size_t>>> link_to(const std::string& directory) const;
 
 private:
     struct Segment {
         uint64_t first = 0;
         std::string path;
-        size_t bytes = 0;                       // durable
-        std::vector<SegmentScan::Place> places; // of frames that may still be read
+        size_t bytes = 0;                         // durable
+        std::vector<SegmentScan::Place> places{}; // of frames that may still be read
+        uint64_t last = 0;                        // frame, of one that is not here
+        std::string object{};                     // its name in the archive, if it may be there
+        std::string sha256{};                     // there
+        bool is_here = true;                      // on the disk
+        uint64_t last_sequence() const { return !is_here ? last : places.empty() ? 0 : places.back().sequence; }
     };
     struct Waiting { // lives on the stack of append
         std::string_view payload;
@@ -113,6 +136,14 @@ private:
     void extend(size_t end);
     void shrink();
     bool keep_spare(const std::string& path) REQUIRES_LOCK(m_mutex);
+    Result<Frames> read_files(uint64_t from, size_t most_bytes, bool stops_at_archived);
+    static Result<SegmentScan> scan_file(const std::string& path);
+    std::optional<Segment> choose_for_archive();
+    Result<> recover_archived(uint64_t from) REQUIRES_LOCK(m_mutex);
+    Result<> bring_back(uint64_t from);
+    Result<> fetch(const Segment& wanted, SegmentScan& scan);
+    Result<bool> remove_released();
+    void note_released(const Segment& segment) REQUIRES_LOCK(m_mutex);
     Result<> write_group(const std::vector<Waiting*>& group);
     Result<> write_frames(const std::vector<std::string>& heads, const std::vector<Waiting*>& group);
     void commit_loop(std::stop_token stop);
@@ -132,7 +163,9 @@ private:
     uint64_t m_next GUARDED_BY(m_mutex) = 1;
     bool m_writing GUARDED_BY(m_mutex) = false; // the last segment is the one being written
     bool m_closed GUARDED_BY(m_mutex) = false;
-    std::vector<std::string> m_spares GUARDED_BY(m_mutex); // files that can be written again
+    std::vector<std::string> m_spares GUARDED_BY(m_mutex);                          // files that can be written again
+    std::deque<std::pair<std::string, std::string>> m_released GUARDED_BY(m_mutex); // in the archive; their notes
+    std::atomic<bool> m_ends{false};
 
     Fd m_file;               // the last segment; only the committer touches it
     size_t m_file_bytes = 0; // its size

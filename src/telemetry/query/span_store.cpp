@@ -209,75 +209,6 @@ std::string cut_page(std::vector<Row>& rows, size_t wanted, RowOrder order, RowO
     return encode_cursor(span_number(last, order), last.span_id + last.trace_id);
 }
 
-constexpr size_t most_session_traces = 5000; // that are summed up
-
-Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::string, size_t>& session_of,
-                    std::vector<SessionRow>& sessions) {
-    if (session_of.empty()) return {};
-    std::string traces;
-    for (const auto& [trace, session] : session_of) // hexadecimal digits, from the engine's own result
-        if (is_hex(trace, 32)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
-    const std::string times =
-        " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
-    ClickHouseQuery query("SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
-                          std::string(all_tokens) +
-                          ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= "
-                          "(SELECT min(first_ns)" +
-                          times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id IN " + traces +
-                          ") GROUP BY trace_id FORMAT RowBinary");
-    query.project = scope.project;
-    query.bind("project", scope.project);
-    query.deadline = scope.deadline;
-    query.cancel = scope.cancel.get();
-    query.set("max_query_size", "1000000000").set("max_ast_elements", "100000000");
-    const std::string bytes = TRY(engine.query(query));
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        const auto place = session_of.find(std::string(reader.bytes(32)));
-        SessionRow ignored;
-        SessionRow& row = place == session_of.end() ? ignored : sessions[place->second];
-        row.traces++;
-        row.end_ns = std::max(row.end_ns, reader.number<int64_t>());
-        row.spans += static_cast<int64_t>(reader.number<uint64_t>());
-        row.errors += static_cast<int64_t>(reader.number<uint64_t>());
-        row.tokens += reader.number<int64_t>();
-        row.cost_nano_usd += reader.number<int64_t>();
-    }
-    return {};
-}
-
-// The users and traces of the sessions, then the sums of all spans of these traces.
-Result<> add_users_and_totals(ClickHouse& engine, const Scope& scope, std::vector<SessionRow>& sessions) {
-    if (sessions.empty()) return {};
-    std::map<std::string, size_t, std::less<>> places;
-    std::vector<std::string> names;
-    Scope range = scope;
-    range.from_ns = sessions.back().start_ns; // the oldest: they are sorted
-    for (const SessionRow& session : sessions) {
-        places.emplace(session.chat_session, names.size());
-        names.push_back(session.chat_session);
-    }
-    ScopedQuery scoped = TRY(scope_query(range));
-    scoped.query.bind("sessions", names);
-    scoped.query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), groupUniqArray(" +
-                       std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + scoped.where +
-                       " AND chat_session IN {sessions:Array(String)} GROUP BY chat_session FORMAT RowBinary";
-    const std::string bytes = TRY(engine.query(scoped.query));
-    std::map<std::string, size_t> session_of; // by trace
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        const auto place = places.find(reader.text());
-        const std::string_view user = reader.text();
-        if (place != places.end()) sessions[place->second].user_id = user;
-        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) {
-            const std::string_view trace = reader.bytes(32);
-            if (place == places.end()) continue;
-            // A trace with several sessions counts for the newest one.
-            const auto [known, is_new] = session_of.emplace(trace, place->second);
-            if (!is_new) known->second = std::min(known->second, place->second);
-        }
-    }
-    return add_totals(engine, scope, session_of, sessions);
-}
-
 } // namespace
 
 Result<ClickHouseQuery> SpanStore::select(const Scope& scope, std::string_view columns) {
@@ -378,38 +309,6 @@ Result<SpanPayload> SpanStore::span_payload(const std::string& project, const st
     SpanPayload payload = read_payload(reader);
     TRY(borrow_texts(m_engine, project, payload));
     return payload;
-}
-
-// Many senders name the session on the root span alone: what counts are all spans of the session's traces. First which
-// sessions, from few columns; then what belongs to them.
-Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor_text) {
-    ScopedQuery scoped = TRY(scope_query(scope));
-    ClickHouseQuery& query = scoped.query;
-    limit = std::clamp<size_t>(limit, 1, 1000);
-    std::string having;
-    if (!cursor_text.empty()) {
-        const Cursor cursor = TRY(decode_cursor(cursor_text));
-        query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
-        having =
-            " HAVING (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
-    }
-    query.sql = "SELECT chat_session, min(start_ns) AS first FROM hone.spans WHERE " + scoped.where +
-                " AND chat_session != '' GROUP BY chat_session" + having +
-                " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(limit + 1) + " FORMAT RowBinary";
-    const std::string bytes = TRY(m_engine.query(query));
-    SessionPage page;
-    for (BinaryReader reader(bytes); !reader.at_end();) {
-        SessionRow row;
-        row.chat_session = reader.text();
-        row.start_ns = reader.number<int64_t>();
-        page.sessions.push_back(std::move(row));
-    }
-    if (page.sessions.size() > limit) {
-        page.sessions.resize(limit);
-        page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
-    }
-    TRY(add_users_and_totals(m_engine, scope, page.sessions));
-    return page;
 }
 
 } // namespace hone::telemetry

@@ -17,6 +17,8 @@
 
 namespace hone::telemetry {
 
+class StoreUpgrade;
+
 // What every query has.
 struct Scope {
     std::string project;
@@ -199,8 +201,11 @@ struct AttributeKey {
 
 class SpanStore {
 public:
-    // `recent`: what the loader put in lately; null: not known.
-    explicit SpanStore(ClickHouse& engine, const RecentSpans* recent = nullptr) : m_engine(engine), m_recent(recent) {}
+    // `recent`: what the loader put in lately; `upgrade`: whether the times of sessions are there; null: not known.
+    explicit SpanStore(ClickHouse& engine, const RecentSpans* recent = nullptr, const StoreUpgrade* upgrade = nullptr)
+        : m_engine(engine),
+          m_recent(recent),
+          m_upgrade(upgrade) {}
 
     Result<SpanPage> list_spans(const ListSpans& request);
     // As list_spans, with payloads; too_large when they are more than `most_bytes`: request fewer.
@@ -211,6 +216,7 @@ public:
     Result<SpanPayload> span_payload(const std::string& project, const std::string& trace_id,
                                      const std::string& span_id);
     Result<TracePage> list_traces(const ListTraces& request);
+    // Newest first by their start: of the whole session without a filter, else of its first span that matches.
     Result<SessionPage> list_sessions(const Scope& scope, size_t limit, const std::string& cursor);
     Result<std::vector<SeriesPoint>> series(const Series& request);
     Result<std::vector<Facet>> facet(const Scope& scope, const std::string& field, size_t limit);
@@ -225,6 +231,7 @@ public:
 private:
     ClickHouse& m_engine;
     const RecentSpans* m_recent;
+    const StoreUpgrade* m_upgrade;
 };
 
 // The span's attributes as JSON text with the texts that `input` and `output` stand for.

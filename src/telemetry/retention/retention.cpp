@@ -93,8 +93,58 @@ Result<> Retention::delete_evals(ClickHouseQuery query, const std::string& condi
     return {};
 }
 
+// Names can be anything, and those of people: they do not stay behind the last span.
+Result<> Retention::delete_sessions(const std::string& project, std::string_view names) {
+    constexpr size_t most_bytes_at_once = 200'000;
+    for (BinaryReader reader(names); !reader.at_end();) {
+        std::vector<std::string> some;
+        for (size_t bytes = 0; bytes < most_bytes_at_once && !reader.at_end(); bytes += some.back().size() + 3)
+            some.emplace_back(reader.text());
+        ClickHouseQuery query(
+            "ALTER TABLE hone.session_times DELETE WHERE project = {project:String} AND chat_session IN "
+            "{names:Array(String)} AND chat_session NOT IN (SELECT chat_session FROM hone.spans WHERE "
+            "project = {project:String} AND chat_session IN {names:Array(String)})");
+        query.bind("project", project).bind("names", some);
+        query.deadline = retention_patience;
+        query.set("mutations_sync", "1").set("allow_nondeterministic_mutations", "1");
+        TRY(m_engine.query(query));
+    }
+    if (!names.empty() && m_deleted_sessions) m_deleted_sessions();
+    return {};
+}
+
+// A trace that stays beyond the cut has spans before it.
+Result<> Retention::delete_times(const std::map<std::string, int64_t>& cuts) {
+    std::vector<std::string> projects;
+    std::string moments;
+    for (const auto& [project, cut] : cuts) {
+        projects.push_back(project);
+        moments += (moments.empty() ? "" : ", ") + std::to_string(cut);
+    }
+    const std::string cut = "transform(toString(project), {projects:Array(String)}, [" + moments + "], toInt64(0))";
+    for (const auto& [table, id] : {std::pair<std::string, std::string>{"trace_times", "trace_id"},
+                                    std::pair<std::string, std::string>{"session_times", "chat_session"}}) {
+        ClickHouseQuery query("SELECT count() FROM hone." + table + " WHERE last_ns < " + cut + " FORMAT RowBinary");
+        query.bind("projects", projects);
+        query.deadline = retention_patience;
+        query.set("max_query_size", "100000000").set("max_ast_elements", "10000000");
+        if (read_count(TRY(m_engine.query(query))) == 0) continue;
+        query.sql = "ALTER TABLE hone." + table + " DELETE WHERE last_ns < " + cut + " AND (project, " + id +
+                    ") NOT IN (SELECT project, " + id + " FROM hone.spans WHERE start_ns < " + cut + ")";
+        query.set("mutations_sync", "1").set("allow_nondeterministic_mutations", "1");
+        TRY(m_engine.query(query));
+    }
+    return {};
+}
+
 // Which spans have evals is read before they are deleted; evals are deleted last, because the condition may use them.
-Result<int64_t> Retention::delete_with_evals(const ClickHouseQuery& query, const std::string& condition) {
+Result<int64_t> Retention::delete_with_evals(const std::string& project, const ClickHouseQuery& query,
+                                             const std::string& condition) {
+    ClickHouseQuery named = query;
+    named.deadline = retention_patience;
+    named.sql =
+        "SELECT DISTINCT chat_session FROM hone.spans WHERE " + condition + " AND chat_session != '' FORMAT RowBinary";
+    const std::string sessions = TRY(m_engine.query(named));
     ClickHouseQuery evaluated = query;
     evaluated.deadline = retention_patience;
     evaluated.sql = "SELECT DISTINCT toString(span_id) FROM hone.spans WHERE " + condition +
@@ -108,6 +158,7 @@ Result<int64_t> Retention::delete_with_evals(const ClickHouseQuery& query, const
             ids += (ids.empty() ? "'" : ", '") + std::string(reader.text()) + "'";
         TRY(delete_evals(query, "target = 'span' AND target_id IN (" + ids + ")"));
     }
+    TRY(delete_sessions(project, sessions));
     return deleted;
 }
 
@@ -208,6 +259,7 @@ Result<RetentionReport> Retention::apply(const RetentionPolicy& policy) {
         } else
             report.deleted_spans += TRY(delete_where(rows, condition));
     }
+    if (report.dropped_days > 0 || report.deleted_spans > 0) TRY(delete_times(cuts));
     report.bytes_after = TRY(bytes_on_disk());
     return report;
 }
@@ -221,7 +273,8 @@ Result<int64_t> Retention::delete_traces(const std::string& project, const std::
         query.bind("traces", std::vector<std::string>(trace_ids.begin() + static_cast<std::ptrdiff_t>(begin),
                                                       trace_ids.begin() + static_cast<std::ptrdiff_t>(end)));
         TRY(delete_evals(query, "target = 'trace' AND target_id IN {traces:Array(String)}"));
-        deleted += TRY(delete_with_evals(query, "project = {project:String} AND trace_id IN {traces:Array(String)}"));
+        deleted +=
+            TRY(delete_with_evals(project, query, "project = {project:String} AND trace_id IN {traces:Array(String)}"));
     }
     return deleted;
 }
@@ -237,7 +290,7 @@ Result<int64_t> Retention::delete_session(const std::string& project, const std:
 Result<int64_t> Retention::delete_spans(const std::string& project, const std::vector<std::string>& span_ids) {
     ClickHouseQuery query("");
     query.bind("project", project).bind("spans", span_ids);
-    return delete_with_evals(query, "project = {project:String} AND span_id IN {spans:Array(String)}");
+    return delete_with_evals(project, query, "project = {project:String} AND span_id IN {spans:Array(String)}");
 }
 
 Result<int64_t> Retention::delete_matching(const std::string& project, const std::string& filter, int64_t from_ns,
@@ -246,12 +299,13 @@ Result<int64_t> Retention::delete_matching(const std::string& project, const std
     ClickHouseQuery query("");
     query.bind("project", project).bind("from", from_ns).bind("to", to_ns);
     const std::string condition = compile_filter(node, query, FilterPlace::elsewhere);
-    return delete_with_evals(
-        query, "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " + condition);
+    return delete_with_evals(project, query,
+                             "project = {project:String} AND start_ns >= {from:Int64} AND start_ns < {to:Int64} AND " +
+                                 condition);
 }
 
 Result<> Retention::delete_project(const std::string& project) {
-    for (const char* table : {"spans", "trace_times", "evals", "eval_history"}) {
+    for (const char* table : {"spans", "trace_times", "session_times", "evals", "eval_history"}) {
         ClickHouseQuery query(std::string("ALTER TABLE hone.") + table + " DELETE WHERE project = {project:String}");
         query.bind("project", project).set("mutations_sync", "1");
         query.deadline = retention_patience;

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "telemetry/engine/clickhouse.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,7 +38,11 @@ struct DiskUse {
 
 class Retention {
 public:
-    Retention(ClickHouse& engine, const Clock& clock) : m_engine(engine), m_clock(clock) {}
+    // `deleted_sessions` is called after times of chat sessions were deleted.
+    Retention(ClickHouse& engine, const Clock& clock, std::function<void()> deleted_sessions = {})
+        : m_engine(engine),
+          m_clock(clock),
+          m_deleted_sessions(std::move(deleted_sessions)) {}
 
     Result<RetentionReport> apply(const RetentionPolicy& policy);
     // How many spans are gone; their evals, those of the traces and their history go with them.
@@ -54,8 +59,13 @@ public:
 
 private:
     Result<int64_t> delete_where(ClickHouseQuery query, const std::string& condition);
-    Result<int64_t> delete_with_evals(const ClickHouseQuery& query, const std::string& condition);
+    Result<int64_t> delete_with_evals(const std::string& project, const ClickHouseQuery& query,
+                                      const std::string& condition);
     Result<> delete_evals(ClickHouseQuery query, const std::string& condition);
+    // The times of chat sessions without spans.
+    Result<> delete_sessions(const std::string& project, std::string_view names);
+    // The times of traces and chat sessions that ended before the cut of their project.
+    Result<> delete_times(const std::map<std::string, int64_t>& cuts);
     Result<int64_t> bytes_on_disk();
     // Those of these traces that have a span on the day, as a list for SQL; empty: none.
     Result<std::string> kept_on(int64_t day, const std::vector<std::string>& traces);
@@ -64,6 +74,7 @@ private:
 
     ClickHouse& m_engine;
     const Clock& m_clock;
+    const std::function<void()> m_deleted_sessions;
 };
 
 } // namespace hone::telemetry

@@ -408,6 +408,24 @@ bool read_span_row_usage(std::string_view row, SpanRowUsage& usage) {
     return !reader.failed();
 }
 
+std::string_view read_span_row_session(std::string_view row) {
+    SpanRowUsage usage;
+    usage.newer_at = 0;
+    (void)read_span_row_usage(row, usage); // false for a row with repeated_usage, too
+    if (usage.newer_at == 0 || usage.newer_at > row.size()) return {};
+    BinaryReader reader(row.substr(usage.newer_at));
+    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) reader.number<int64_t>();
+    reader.text();                                                                             // response_id
+    reader.number<int64_t>();                                                                  // first_token_ns
+    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) reader.text(); // tags
+    for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) {              // metadata
+        reader.text();
+        reader.text();
+    }
+    reader.text(); // user_id
+    return reader.text();
+}
+
 std::string complete_span_row(std::string_view row) {
     SpanRowUsage usage;
     usage.newer_at = 0;

@@ -45,6 +45,8 @@ struct SpanRowUsage {
     size_t newer_at = 0; // where the columns begin that earlier versions did not have
 };
 bool read_span_row_usage(std::string_view row, SpanRowUsage& usage);
+// The chat session of a row with all columns; empty: it has none.
+std::string_view read_span_row_session(std::string_view row);
 // A row of an earlier version with the columns that it lacks, empty.
 std::string complete_span_row(std::string_view row);
 // The row with its usage in `repeated_usage` instead of the columns that are summed up.

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "telemetry/span/binary.h"
 #include "telemetry/telemetry.h"
+#include "telemetry/upgrade/store_upgrade.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -152,6 +153,7 @@ Result<> attach_restored_parts(ClickHouse& engine, const std::string& engine_dir
             ++attached;
         }
     }
+    if (attached > 0) TRY(index_texts_of_stored(engine));
     std::error_code failed;
     fs::remove_all(restore, failed);
     if (failed) return internal("remove " + restore, failed.message());

@@ -153,6 +153,19 @@ Result<List<FindingView>> get_diagnosis(const Call& call) {
     return List<FindingView>{TRY(call.services.installation.diagnosis(call.caller)), {}};
 }
 
+Result<One<ClusterCredentialView>> get_cluster_credential(const Call& call) {
+    return One<ClusterCredentialView>{TRY(call.services.installation.cluster_credential(call.caller))};
+}
+
+Result<One<ClusterCredentialView>> set_cluster_credential(const Call& call, const SetClusterCredential& body) {
+    return One<ClusterCredentialView>{TRY(call.services.installation.set_cluster_credential(call.caller, body))};
+}
+
+Result<NoContent> remove_cluster_credential(const Call& call) {
+    TRY(call.services.installation.remove_cluster_credential(call.caller));
+    return NoContent{};
+}
+
 Result<One<CapacityView>> get_capacity(const Call& call) {
     return One<CapacityView>{TRY(call.services.installation.capacity(call.caller))};
 }
@@ -173,6 +186,12 @@ const Route server_table[] = {
     route<get_diagnosis>("GET", "/v1/diagnosis", need(user_manage),
                          "What is slow, full, late or misconfigured on this server."),
     route<get_capacity>("GET", "/v1/capacity", need(user_manage), "Spans per day, disk and cost of model calls."),
+    route<get_cluster_credential>("GET", "/v1/cluster/credential", need(user_manage),
+                                  "What the stored credentials for a Kubernetes cluster are for; never themselves."),
+    route<set_cluster_credential>("PUT", "/v1/cluster/credential", need(user_manage),
+                                  "Store credentials for a Kubernetes cluster, encrypted."),
+    route<remove_cluster_credential>("DELETE", "/v1/cluster/credential", need(user_manage),
+                                     "Delete the stored credentials for a Kubernetes cluster."),
     route<list_licenses>("GET", "/v1/licenses", login, "Libraries that are part of Hone, and their licenses."),
     route<list_storage>("GET", "/v1/storage/spaces", need(user_manage), "Disk used by each space."),
     route<get_backup>("GET", "/v1/backup", need(backup_create),

@@ -1,0 +1,71 @@
+// Pods that are kept prepared for runs like the last one: made, connected, their network found to be closed, and
+// nothing of a run in them. Each is used once, and ends after ten minutes unused. A pod with the volume of a thread
+// cannot be prepared: its volume is part of its definition. Any thread; one of its own makes them.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/time.h"
+#include "kubernetes/pod/pod_spec.h"
+#include "kubernetes/provider/pod_connection.h"
+#include "sandbox/provider/provider.h"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace hone::kubernetes {
+
+constexpr Duration ready_pod_kept = std::chrono::minutes(10);
+
+struct ReadyPod {
+    sandbox::SandboxId id;
+    std::shared_ptr<PodConnection> connection;
+};
+
+class ReadyPods {
+public:
+    // `make` blocks until the pod is ready, and ends early when its progress returns false; `discard` deletes it.
+    struct Actions {
+        std::function<Result<ReadyPod>(PodRequest request, const sandbox::StartProgress& progress)> make;
+        std::function<void(const ReadyPod& pod)> discard;
+    };
+    ReadyPods(size_t wanted, const Clock& clock, Actions actions);
+    // Discards those that are left.
+    ~ReadyPods();
+    ReadyPods(const ReadyPods&) = delete;
+    ReadyPods& operator=(const ReadyPods&) = delete;
+
+    // One for this request, if there is one. From now on pods like it are prepared.
+    std::optional<ReadyPod> take(const PodRequest& request);
+    // Makes room for a pod that the cluster has no room for: true when some were discarded.
+    bool make_room();
+    bool has(const sandbox::SandboxId& id) const;
+    // Until as many are prepared as should be; false after `timeout`.
+    bool await_full(Duration timeout);
+
+private:
+    struct Kept {
+        ReadyPod pod;
+        std::string shape;
+        Duration since{};
+    };
+    void run(const std::stop_token& stop);
+    std::list<Kept> take_unusable() REQUIRES_LOCK(m_mutex);
+    void discard(std::list<Kept> kept) const;
+
+    const size_t m_wanted;
+    const Clock& m_clock;
+    const Actions m_actions;
+    mutable Mutex m_mutex;
+    Condition m_changed;
+    std::optional<PodRequest> m_like GUARDED_BY(m_mutex);
+    std::string m_shape GUARDED_BY(m_mutex);
+    std::list<Kept> m_kept GUARDED_BY(m_mutex);
+    Duration m_not_before GUARDED_BY(m_mutex){};
+    std::jthread m_thread; // last
+};
+
+} // namespace hone::kubernetes

@@ -1,0 +1,44 @@
+#include "server/backup/log_archive.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "crypto/crypto.h"
+
+#include <cerrno>
+#include <fcntl.h>
+
+namespace hone::server {
+
+namespace {
+
+Error server_stops() {
+    return unavailable("the server stops");
+}
+
+} // namespace
+
+Result<std::string> LogArchive::put(const std::string& name, const std::string& path, const IsStopped& is_stopped) {
+    const objects::Pieces pieces = TRY(objects::pieces_of_file(path));
+    const objects::Stored stored = TRY(m_objects.put(m_folder + name, [&]() -> Result<std::string> {
+        if (is_stopped()) return server_stops();
+        return pieces();
+    }));
+    return stored.sha256;
+}
+
+Result<> LogArchive::get(const std::string& name, const std::string& sha256, const std::string& path,
+                         const IsStopped& is_stopped) {
+    const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.is_open()) return system_error("create " + path, errno);
+    crypto::Sha256 hash;
+    TRY(m_objects.get(m_folder + name, {}, [&](std::string_view piece) -> Result<> {
+        if (is_stopped()) return server_stops();
+        hash.add(piece);
+        return write_all(file.get(), piece);
+    }));
+    if (to_hex(hash.finish()) != sha256)
+        return corrupt("object " + m_folder + name + " has other content than was sent");
+    return sync_file(path);
+}
+
+} // namespace hone::server

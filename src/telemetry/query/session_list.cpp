@@ -1,0 +1,166 @@
+// The chat sessions of a project, newest first (declared in span_store.h): first which ones, then what belongs to them.
+#include "telemetry/engine/page_cursor.h"
+#include "telemetry/query/scoped_query.h"
+#include "telemetry/query/sorted_rows.h"
+#include "telemetry/query/span_store.h"
+#include "telemetry/span/binary.h"
+#include "telemetry/upgrade/store_upgrade.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace hone::telemetry {
+
+namespace {
+
+constexpr size_t most_session_traces = 5000; // that are summed up
+
+bool is_trace_id(std::string_view text) {
+    return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::string, size_t>& session_of,
+                    std::vector<SessionRow>& sessions) {
+    if (session_of.empty()) return {};
+    std::string traces;
+    for (const auto& [trace, session] : session_of) // hexadecimal digits, from the engine's own result
+        if (is_trace_id(trace)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
+    const std::string times =
+        " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
+    ClickHouseQuery query("SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
+                          std::string(all_tokens) +
+                          ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= "
+                          "(SELECT min(first_ns)" +
+                          times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id IN " + traces +
+                          ") GROUP BY trace_id FORMAT RowBinary");
+    query.project = scope.project;
+    query.bind("project", scope.project);
+    query.deadline = scope.deadline;
+    query.cancel = scope.cancel.get();
+    query.set("max_query_size", "1000000000").set("max_ast_elements", "100000000");
+    const std::string bytes = TRY(engine.query(query));
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const auto place = session_of.find(std::string(reader.bytes(32)));
+        SessionRow ignored;
+        SessionRow& row = place == session_of.end() ? ignored : sessions[place->second];
+        row.traces++;
+        row.end_ns = std::max(row.end_ns, reader.number<int64_t>());
+        row.spans += static_cast<int64_t>(reader.number<uint64_t>());
+        row.errors += static_cast<int64_t>(reader.number<uint64_t>());
+        row.tokens += reader.number<int64_t>();
+        row.cost_nano_usd += reader.number<int64_t>();
+    }
+    return {};
+}
+
+// The users and traces of the sessions, then the sums of all spans of these traces. Returns those that have spans in
+// the scope.
+Result<std::set<std::string>> add_users_and_totals(ClickHouse& engine, const Scope& scope,
+                                                   std::vector<SessionRow>& sessions) {
+    std::set<std::string> found;
+    if (sessions.empty()) return found;
+    std::map<std::string, size_t, std::less<>> places;
+    std::vector<std::string> names;
+    Scope range = scope;
+    range.from_ns = std::max(scope.from_ns, sessions.back().start_ns); // the oldest: they are sorted
+    for (const SessionRow& session : sessions) {
+        places.emplace(session.chat_session, names.size());
+        names.push_back(session.chat_session);
+    }
+    ScopedQuery scoped = TRY(scope_query(range));
+    scoped.query.bind("sessions", names);
+    scoped.query.sql = "SELECT chat_session, anyIf(user_id, user_id != ''), groupUniqArray(" +
+                       std::to_string(most_session_traces) + ")(trace_id) FROM hone.spans WHERE " + scoped.where +
+                       " AND chat_session IN {sessions:Array(String)} GROUP BY chat_session FORMAT RowBinary";
+    const std::string bytes = TRY(engine.query(scoped.query));
+    std::map<std::string, size_t> session_of; // by trace
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        const auto place = places.find(reader.text());
+        if (place != places.end()) found.insert(place->first);
+        const std::string_view user = reader.text();
+        if (place != places.end()) sessions[place->second].user_id = user;
+        for (uint64_t left = reader.varint(); left > 0 && !reader.failed(); --left) {
+            const std::string_view trace = reader.bytes(32);
+            if (place == places.end()) continue;
+            // A trace with several sessions counts for the newest one.
+            const auto [known, is_new] = session_of.emplace(trace, place->second);
+            if (!is_new) known->second = std::min(known->second, place->second);
+        }
+    }
+    TRY(add_totals(engine, scope, session_of, sessions));
+    return found;
+}
+
+// HAVING for the page after the cursor, which begins with " AND ".
+Result<std::string> after_cursor(ClickHouseQuery& query, const std::string& cursor_text) {
+    if (cursor_text.empty()) return std::string();
+    const Cursor cursor = TRY(decode_cursor(cursor_text));
+    query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
+    return std::string(" AND (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < "
+                       "{cursor_id:String}))");
+}
+
+std::string newest_first(size_t rows) {
+    return " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
+}
+
+// From the spans that match. `last` is not known.
+Result<ClickHouseQuery> sessions_of_spans(const Scope& scope, const std::string& cursor, size_t rows) {
+    ScopedQuery scoped = TRY(scope_query(scope));
+    const std::string after = TRY(after_cursor(scoped.query, cursor));
+    scoped.query.sql = "SELECT chat_session, min(start_ns) AS first, {to:Int64} - 1 FROM hone.spans WHERE " +
+                       scoped.where + " AND chat_session != '' GROUP BY chat_session HAVING 1" + after +
+                       newest_first(rows);
+    return std::move(scoped.query);
+}
+
+// From the times of sessions. One of them may have no span in the scope: before it and after it only.
+Result<ClickHouseQuery> sessions_of_times(const Scope& scope, const std::string& cursor, size_t rows) {
+    Scope plain = scope;
+    plain.filter.clear();
+    ClickHouseQuery query = TRY(scope_query(plain)).query;
+    const std::string after = TRY(after_cursor(query, cursor));
+    query.sql =
+        "SELECT chat_session, min(first_ns) AS first, max(last_ns) AS last FROM hone.session_times WHERE project "
+        "= {project:String} GROUP BY chat_session HAVING first < {to:Int64} AND last >= {from:Int64}" +
+        after + newest_first(rows);
+    return query;
+}
+
+} // namespace
+
+// Many senders name the session on the root span alone: what counts are all spans of the session's traces.
+Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, const std::string& cursor) {
+    limit = std::clamp<size_t>(limit, 1, 1000);
+    const bool is_of_all_arrivals = scope.received_from_ns <= 0 && scope.received_to_ns == INT64_MAX;
+    const bool reads_times = m_upgrade && m_upgrade->knows_sessions() && scope.filter.empty() && is_of_all_arrivals;
+    SessionPage page;
+    page.next_cursor = cursor;
+    do { // again when all of a page have no span in the scope
+        const ClickHouseQuery query = TRY(reads_times ? sessions_of_times(scope, page.next_cursor, limit + 1)
+                                                      : sessions_of_spans(scope, page.next_cursor, limit + 1));
+        const std::string bytes = TRY(m_engine.query(query));
+        Scope range = scope;
+        range.to_ns = scope.from_ns;
+        page = {};
+        for (BinaryReader reader(bytes); !reader.at_end();) {
+            SessionRow row;
+            row.chat_session = reader.text();
+            row.start_ns = reader.number<int64_t>();
+            const auto last = reader.number<int64_t>();
+            if (page.sessions.size() < limit) range.to_ns = std::max(range.to_ns, std::min(scope.to_ns - 1, last) + 1);
+            page.sessions.push_back(std::move(row));
+        }
+        if (page.sessions.size() > limit) {
+            page.sessions.resize(limit);
+            page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
+        }
+        const auto found = TRY(add_users_and_totals(m_engine, range, page.sessions));
+        if (reads_times)
+            std::erase_if(page.sessions, [&](const SessionRow& row) { return !found.contains(row.chat_session); });
+    } while (page.sessions.empty() && !page.next_cursor.empty());
+    return page;
+}
+
+} // namespace hone::telemetry
