@@ -62,7 +62,7 @@ public:
     // is to be pushed is due on the server that has its commits.
     Result<std::optional<PullRequest>> next_due(const std::set<std::string>& without) const;
     // Of several servers that found the same one due, one carries it; false: another one does. It is due again after
-    // two minutes, unless an update says otherwise: the server may be killed.
+    // two minutes, unless an update sets another time: the server may be killed.
     Result<bool> claim(const PullRequest& due);
     Result<> set_host(const std::string& repo_id, const std::string& host);
     // Those of a repository are polled as soon as possible: that one, or with number 0 all open ones.

@@ -171,7 +171,7 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
     return {};
 }
 
-// Once, also when the database goes away meanwhile: the harness works on, and its output waits.
+// Once, also when the database disconnects meanwhile: the harness works on, and its output waits.
 Result<> Conversation::write_progress(const std::vector<RunEvent>& events, int64_t offset) {
     RunStore& store = m_run.services.store;
     const auto write = [&] { return store.progress(m_run.id, events, offset, m_run.record.harness_session); };
