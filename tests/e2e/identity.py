@@ -77,7 +77,7 @@ def test_a_first_sign_in_makes_an_account_with_the_roles_of_its_groups_and_later
 
     # Nobody without a group gets an account.
     page, browser = sign_in(server)
-    refused(page, "none of the groups")
+    refused(page, "sent no groups")
     assert len(admin.must("GET", "/v1/users").data) == 1
 
     provider.person["groups"] = ["engineers", "leads"]
