@@ -18,8 +18,8 @@ CONNECTIONS = (8, 64, 1)
 
 
 def metrics(server):
-    lines = server.client().get("/metrics").text.splitlines()
-    return {words[0]: float(words[1]) for words in (line.split() for line in lines) if len(words) == 2 and line[0] != "#"}
+    lines = [line for line in server.client().get("/metrics").text.splitlines() if not line.startswith("#")]
+    return {words[0]: float(words[1]) for words in map(str.split, lines) if len(words) == 2}
 
 
 def resident_mb(pid):

@@ -93,12 +93,14 @@ Result<> use_large_blocks(ClickHouse& engine) {
     if (!engine.is_embedded()) return {};
     const std::string made = TRY(engine.query(ClickHouseQuery(
         "SELECT create_table_query FROM system.tables WHERE database = 'hone' AND name = 'spans' FORMAT TSVRaw")));
-    if (made.find(large_blocks) != made.npos) return {};
-    std::string changes;
+    size_t there = 0;
+    for (size_t at = made.find(large_blocks); at != made.npos; at = made.find(large_blocks, at + 1)) ++there;
+    if (there == std::size(columns_of_texts)) return {};
+    // One by one: after a comma the engine expects another setting.
     for (const std::string_view column : columns_of_texts)
-        changes += (changes.empty() ? " MODIFY COLUMN " : ", MODIFY COLUMN ") + std::string(column) +
-                   " MODIFY SETTING " + std::string(large_blocks);
-    return engine.define("ALTER TABLE hone.spans" + changes);
+        TRY(engine.define("ALTER TABLE hone.spans MODIFY COLUMN " + std::string(column) + " MODIFY SETTING " +
+                          std::string(large_blocks)));
+    return {};
 }
 
 // Columns that tables of earlier versions lack, each at its place: rows are written in the order of span_columns().
