@@ -20,7 +20,7 @@ PROGRAMS = ("hone", "hone-client", "hone-server", "hone-init", "hone-inside", "h
 DEBIAN = {
     "Boost.Asio, Boost.Beast": "libboost1.81-dev", "Boost.JSON": "libboost-json1.81-dev", "Boost.Math": "libboost1.81-dev",
     "OpenSSL": "libssl-dev", "zlib": "zlib1g-dev", "brotli": "libbrotli-dev", "zstd": "libzstd-dev", "SQLite": "libsqlite3-dev",
-    "libpq": "libpq-dev", "libsodium": "libsodium-dev", "valijson": "libvalijson-dev", "spdlog": "libspdlog-dev", "libyaml": "libyaml-dev",
+    "libpq": "libpq-dev", "libsodium": "libsodium-dev", "valijson": "libvalijson-dev", "libyaml": "libyaml-dev",
     "toml++": "libtomlplusplus-dev", "CLI11": "libcli11-dev", "libseccomp": "libseccomp-dev", "grpc++": "libgrpc++-dev",
     "protozero": "libprotozero-dev", "simdjson": "libsimdjson-dev", "Abseil": "libabsl-dev", "RE2": "libre2-dev", "fmt": "libfmt-dev",
     "c-ares": "libc-ares-dev", "GNU C Library": "libc6-dev", "GCC runtime libraries": "libstdc++-12-dev"}

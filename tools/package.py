@@ -114,6 +114,8 @@ class Maker:
             write(tree / "DEBIAN/conffiles", "".join(f"{path}\n" for path in conffiles))
         for script in scripts:
             install(PACKAGING / "debian" / script, tree / "DEBIAN" / script, 0o755)
+        for path in [tree, *tree.rglob("*")]:
+            os.utime(path, (self.epoch, self.epoch), follow_symlinks=False)
         path = self.out / f"{name}_{self.version}_{self.architecture}.deb"
         run("dpkg-deb", "--root-owner-group", "-Zzstd", f"-z{self.level}", "--build", tree, path,
             stdout=subprocess.DEVNULL, env=self.environment)
@@ -208,9 +210,10 @@ class Maker:
         return path
 
     def clean(self, entry, owner=0):
+        """Without what depends on the machine; all times are that of the last commit, since a checkout has times of its own."""
         entry.uid = entry.gid = owner
         entry.uname = entry.gname = ""
-        entry.mtime = min(int(entry.mtime), self.epoch)
+        entry.mtime = self.epoch
         return entry
 
     def add_tree(self, target, tree, prefix, owner=0):
@@ -346,9 +349,9 @@ class Maker:
         return [path, compose]
 
     def plain(self, entry):
-        """Without the rights and times that a checkout happens to have."""
+        """Without the rights that a checkout happens to have."""
         entry = self.clean(entry)
-        entry.mode, entry.mtime = 0o644, self.epoch
+        entry.mode = 0o644
         return entry
 
     def time(self, form="%Y-%m-%dT%H:%M:%SZ"):

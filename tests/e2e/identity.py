@@ -77,7 +77,7 @@ def test_a_first_sign_in_makes_an_account_with_the_roles_of_its_groups_and_later
 
     # Nobody without a group gets an account.
     page, browser = sign_in(server)
-    refused(page, "none of the groups")
+    refused(page, "sent no groups")
     assert len(admin.must("GET", "/v1/users").data) == 1
 
     provider.person["groups"] = ["engineers", "leads"]
@@ -107,7 +107,7 @@ def test_a_first_sign_in_makes_an_account_with_the_roles_of_its_groups_and_later
     # Without any group: the roles are gone, also for the browser that is still logged in.
     provider.person["groups"] = []
     page, _ = sign_in(server)
-    refused(page, "none of the groups")
+    refused(page, "sent no groups")
     assert me(server, browser)["spaces"] == []
     # A password never works for it, and none is sent by mail.
     assert server.client().post("/v1/login", {"email": "ada@example.com", "password": ""}).status == 401
