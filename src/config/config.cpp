@@ -42,7 +42,7 @@ const Setting* find(std::string_view name) {
     return nullptr;
 }
 
-// A word that stands in the place of a path.
+// A word that is given instead of a path.
 bool is_word_for_path(const Setting& setting, std::string_view text) {
     return setting.name == "kubernetes_kubeconfig" && (text == "in-cluster" || text == "sealed");
 }
