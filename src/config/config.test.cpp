@@ -84,7 +84,7 @@ TEST_CASE("paths are absolute once they are read, wherever they come from") {
     };
     CHECK(kubeconfig("in-cluster") == "in-cluster");
     CHECK(kubeconfig("sealed") == "sealed");
-    CHECK(kubeconfig("./sealed") == here + "/sealed");
+    CHECK(kubeconfig("cluster/sealed") == here + "/cluster/sealed");
     for (const auto& setting : config::settings())
         CHECK_MESSAGE(
             (setting.is_path() == (setting.name.ends_with("_file") || setting.name.ends_with("_dir") ||
