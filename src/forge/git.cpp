@@ -81,7 +81,8 @@ Result<> make_view(const GitMount& mount, const Places& places) {
     const std::string view = places.of(mount.target);
     TRY(make_directories(view + "/objects/info"));
     std::string named;
-    for (const std::string_view line : split(TRY(read_file(mount.source + alternates, 64 << 10)), '\n'))
+    const std::string lines = TRY(read_file(mount.source + alternates, 64 << 10));
+    for (const std::string_view line : split(lines, '\n'))
         if (!line.empty()) named += places.of(std::string(line)) + "\n";
     TRY(write_file(view + alternates, named));
     // Not a link: git takes one for a reference of an old form.

@@ -6,8 +6,8 @@
 // {"id":2,"do":"run","sandbox":"…","command":{…}}     → its result, with `out` and `err`
 // {"id":3,"do":"hold","sandbox":"…"}                  → the view, once the sandbox has stopped
 // view, stop, destroy, attach; list; files (of a thread: its entries); threads (removes all but `kept`); echo (what
-// connects to port 3129 gets its bytes back); ready (waits until pods are prepared); memory (resident bytes of this
-// process)
+// connects to port 3129 gets its bytes back); ready (waits until pods are prepared); close (the provider; the last
+// request); memory (resident bytes of this process)
 #include "base/log.h"
 #include "base/mutex.h"
 #include "crypto/crypto.h"
@@ -70,6 +70,10 @@ public:
         if (verb == "threads")
             return json::Object{{"removed", TRY(m_provider->remove_other_threads({text_in(request, "kept")}))}};
         if (verb == "reconcile") return json::Object{{"removed", TRY(m_provider->reconcile())}};
+        if (verb == "close") {
+            m_provider.reset();
+            return json::Object();
+        }
         if (verb == "ready") return json::Object{{"ready", m_provider->await_ready(60'000)}};
         if (verb == "memory") return json::Object{{"bytes", memory()}};
         const SandboxId id(text_in(request, "sandbox"));
@@ -149,7 +153,7 @@ private:
         return resident * ::sysconf(_SC_PAGESIZE);
     }
 
-    const std::unique_ptr<Provider> m_provider;
+    std::unique_ptr<Provider> m_provider;
     Mutex m_mutex;
     std::atomic<bool> m_is_over{false};
     std::vector<std::thread> m_echoes GUARDED_BY(m_mutex);

@@ -102,10 +102,11 @@ public:
           m_watch(m_api, {pods_path(), selector()},
                   [this](const std::string& pod, const PodState& state) { pod_ended(pod, state); }),
           m_ready(std::in_place, m_options.ready, clock,
-                  ReadyPods::Actions{[this](PodRequest request, const sandbox::StartProgress& progress) {
-                                         return make_ready(std::move(request), progress);
-                                     },
-                                     [this](const ReadyPod& pod) { remove_failed(pod.id); }}) {}
+                  ReadyPods::Actions{
+                      [this](const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
+                          return make_ready(id, std::move(request), progress);
+                      },
+                      [this](const ReadyPod& pod) { remove_failed(pod.id); }}) {}
 
     ~KubernetesProvider() override {
         m_ready.reset();
@@ -423,8 +424,8 @@ private:
     }
 
     // A pod without a run.
-    Result<ReadyPod> make_ready(PodRequest request, const sandbox::StartProgress& progress) {
-        ReadyPod pod{make_id<sandbox::SandboxTag>(m_clock), nullptr};
+    Result<ReadyPod> make_ready(const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
+        ReadyPod pod{id, nullptr};
         request.sandbox = pod.id;
         request.user_key = pod.id.text();
         request.idle_seconds = std::chrono::duration_cast<std::chrono::seconds>(2 * ready_pod_kept).count();

@@ -1,5 +1,6 @@
 #include "kubernetes/provider/ready_pods.h"
 
+#include "base/id.h"
 #include "base/log.h"
 #include "json/json.h"
 
@@ -72,6 +73,7 @@ bool ReadyPods::make_room() {
 
 bool ReadyPods::has(const sandbox::SandboxId& id) const {
     const Lock lock(m_mutex);
+    if (m_making == id) return true;
     return std::any_of(m_kept.begin(), m_kept.end(), [&](const Kept& kept) { return kept.pod.id == id; });
 }
 
@@ -104,18 +106,21 @@ void ReadyPods::run(const std::stop_token& stop) {
         std::list<Kept> unusable;
         std::optional<PodRequest> wanted;
         std::string shape;
+        const auto id = make_id<sandbox::SandboxTag>(m_clock);
         {
             const Lock lock(m_mutex);
             unusable = take_unusable();
             if (m_like && m_kept.size() < m_wanted && m_clock.steady() >= m_not_before) wanted = m_like;
             shape = m_shape;
+            if (wanted) m_making = id;
             if (!wanted && unusable.empty()) m_changed.wait_for(m_mutex, look_at_least_every);
         }
         discard(std::move(unusable));
-        if (!wanted || stop.stop_requested()) continue;
-        auto made = m_actions.make(*wanted, [&](const std::string&) { return !stop.stop_requested(); });
+        if (!wanted) continue;
+        auto made = m_actions.make(id, *wanted, [&](const std::string&) { return !stop.stop_requested(); });
         {
             const Lock lock(m_mutex);
+            m_making.reset();
             if (made.ok())
                 m_kept.push_back({std::move(made).value(), shape, m_clock.steady()});
             else

@@ -29,7 +29,9 @@ class ReadyPods {
 public:
     // `make` blocks until the pod is ready, and ends early when its progress returns false; `discard` deletes it.
     struct Actions {
-        std::function<Result<ReadyPod>(PodRequest request, const sandbox::StartProgress& progress)> make;
+        std::function<Result<ReadyPod>(const sandbox::SandboxId& id, PodRequest request,
+                                       const sandbox::StartProgress& progress)>
+            make;
         std::function<void(const ReadyPod& pod)> discard;
     };
     ReadyPods(size_t wanted, const Clock& clock, Actions actions);
@@ -42,6 +44,7 @@ public:
     std::optional<ReadyPod> take(const PodRequest& request);
     // Makes room for a pod that the cluster has no room for: true when some were discarded.
     bool make_room();
+    // Also while it is made.
     bool has(const sandbox::SandboxId& id) const;
     // Until as many are prepared as should be; false after `timeout`.
     bool await_full(Duration timeout);
@@ -64,6 +67,7 @@ private:
     std::optional<PodRequest> m_like GUARDED_BY(m_mutex);
     std::string m_shape GUARDED_BY(m_mutex);
     std::list<Kept> m_kept GUARDED_BY(m_mutex);
+    std::optional<sandbox::SandboxId> m_making GUARDED_BY(m_mutex);
     Duration m_not_before GUARDED_BY(m_mutex){};
     std::jthread m_thread; // last
 };

@@ -74,6 +74,8 @@ struct Surroundings {
         char nothing = 0;
         REQUIRE(::read(reader.get(), &nothing, 1) == 0); // it is what it should be
     }
+    Surroundings(const Surroundings&) = delete;
+    Surroundings& operator=(const Surroundings&) = delete;
     ~Surroundings() {
         ::kill(victim, SIGKILL);
         ::waitpid(victim, nullptr, 0);
@@ -139,7 +141,8 @@ using Attacks = std::vector<std::pair<std::string, std::function<long()>>>;
 
 // 0: it succeeded. Nothing here harms when it does, so that it can be tried without walls.
 Attacks attacks_on(const Surroundings& around) {
-    const std::string canary = around.secret + "/canary", file = around.given + "/file", root = around.root;
+    const std::string secret = around.secret, canary = secret + "/canary", file = around.given + "/file",
+                      root = around.root;
     const pid_t victim = around.victim;
     const std::string proc = "/proc/" + std::to_string(victim);
     Attacks list;
@@ -151,10 +154,10 @@ Attacks attacks_on(const Surroundings& around) {
         return open_and_close(root + "/link", O_RDONLY);
     });
     add("write it", [=] { return open_and_close(canary, O_WRONLY); });
-    add("list its folder", [=] { return open_and_close(around.secret, O_RDONLY | O_DIRECTORY); });
-    add("create a file beside it", [=] { return open_and_close(around.secret + "/new", O_WRONLY | O_CREAT); });
-    add("remove that", [=] { return outcome(::unlink((around.secret + "/new").c_str())); });
-    add("make a folder beside it", [=] { return outcome(::mkdir((around.secret + "/folder").c_str(), 0700)); });
+    add("list its folder", [=] { return open_and_close(secret, O_RDONLY | O_DIRECTORY); });
+    add("create a file beside it", [=] { return open_and_close(secret + "/new", O_WRONLY | O_CREAT); });
+    add("remove that", [=] { return outcome(::unlink((secret + "/new").c_str())); });
+    add("make a folder beside it", [=] { return outcome(::mkdir((secret + "/folder").c_str(), 0700)); });
     add("truncate by path", [=] { return outcome(::truncate(file.c_str(), 5)); });
     add("truncate what may be read", [=] { return open_and_close(file, O_RDONLY | O_TRUNC); });
     add("write what may be read", [=] { return open_and_close(file, O_WRONLY); });
@@ -169,8 +172,7 @@ Attacks attacks_on(const Surroundings& around) {
     });
     add("watch it", [=] {
         const Fd watcher(::inotify_init1(IN_CLOEXEC));
-        return watcher.is_open() ? outcome(::inotify_add_watch(watcher.get(), around.secret.c_str(), IN_ALL_EVENTS))
-                                 : errno;
+        return watcher.is_open() ? outcome(::inotify_add_watch(watcher.get(), secret.c_str(), IN_ALL_EVENTS)) : errno;
     });
     add("set an attribute", [=] { return outcome(::setxattr(canary.c_str(), "user.hone", "x", 1, 0)); });
     add("read /etc/passwd", [] { return open_and_close("/etc/passwd", O_RDONLY); });
@@ -211,7 +213,7 @@ Attacks attacks_on(const Surroundings& around) {
         if (::syscall(SYS_prlimit64, victim, RLIMIT_CORE, nullptr, &now) != 0) return long{errno};
         return outcome(::syscall(SYS_prlimit64, victim, RLIMIT_CORE, &now, nullptr));
     });
-    add("change its priority", [=] { return outcome(::setpriority(PRIO_PROCESS, static_cast<id_t>(victim), 5)); });
+    add("change its priority", [=] { return outcome(::setpriority(PRIO_PROCESS, static_cast<id_t>(victim), 19)); });
     add("change its processors", [=] {
         cpu_set_t all;
         ::sched_getaffinity(0, sizeof all, &all);
@@ -260,11 +262,13 @@ Attacks attacks_on(const Surroundings& around) {
 
 // Refused to every ordinary user, or on some machines: tried inside only.
 Attacks further_attacks() {
+    static io_uring_params ring{};
+    static clone_args clone{};
     Attacks list;
     const auto call = [&](const char* name, long number, long a = 0, long b = 0, long c = 0) {
         list.emplace_back(name, [=] { return outcome(::syscall(number, a, b, c, 0, 0)); });
     };
-    call("io_uring", SYS_io_uring_setup, 8, reinterpret_cast<long>(new io_uring_params{}));
+    call("io_uring", SYS_io_uring_setup, 8, reinterpret_cast<long>(&ring));
     call("userfaultfd", SYS_userfaultfd, 1);
     call("bpf", SYS_bpf);
     call("perf", SYS_perf_event_open);
@@ -275,7 +279,7 @@ Attacks further_attacks() {
     call("pivot_root", SYS_pivot_root);
     call("chroot", SYS_chroot, reinterpret_cast<long>("/"));
     call("setns", SYS_setns);
-    call("clone3", SYS_clone3, reinterpret_cast<long>(new clone_args{}), sizeof(clone_args));
+    call("clone3", SYS_clone3, reinterpret_cast<long>(&clone), sizeof(clone_args));
     call("fanotify", SYS_fanotify_init);
     call("a descriptor of another", SYS_pidfd_getfd);
     call("memory of another", SYS_process_vm_readv);
@@ -360,7 +364,8 @@ TEST_CASE("a helper without namespaces reaches nothing of its user, though each 
     Surroundings free_ground;
     const Attacks in_the_open = attacks_on(free_ground);
     for (const auto& [name, failed] : carry_out(free_ground, in_the_open, false))
-        CHECK_MESSAGE(failed == 0, name << " fails even without walls: " << std::strerror(static_cast<int>(failed)));
+        CHECK_MESSAGE(failed == 0,
+                      name << " fails even without walls: " << std::string(std::strerror(static_cast<int>(failed))));
     Surroundings around;
     for (const auto& [name, failed] : carry_out(around, attacks_on(around), true))
         CHECK_MESSAGE(failed != 0, name << " works behind the walls");
@@ -377,7 +382,7 @@ TEST_CASE("a helper without namespaces has no call that reaches past its process
 TEST_CASE("a helper without namespaces can do its work") {
     Surroundings around;
     for (const auto& [name, failed] : carry_out(around, duties_of(around), true))
-        CHECK_MESSAGE(failed == 0, name << ": " << std::strerror(static_cast<int>(failed)));
+        CHECK_MESSAGE(failed == 0, name << ": " << std::string(std::strerror(static_cast<int>(failed))));
 }
 
 TEST_CASE("modes, owners and times that a helper sets stay as they were") {
