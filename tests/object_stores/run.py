@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ class Bucket(objects.Bucket):
     def __init__(self, stack):
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-s3-")))
         self.process, self.port = versitygw.start(self.folder, ["hone-test"])
+        stack.callback(shutil.rmtree, versitygw.beside_of(self.folder), ignore_errors=True)
         stack.callback(self.process.wait)
         stack.callback(self.process.kill)
 

