@@ -434,7 +434,7 @@ class Suite:
         (self.packages.parent / "packages-docker.log").write_text(transcript)
         assert refused["state"] == "failed" and "namespace" in refused["texts"][-1], refused
         check_worker(ended)
-        print(f"        Docker {version}: served, stored, refused a worker, ran one with the three lines, kept its data", flush=True)
+        print(f"        Docker {version}: served, stored, refused a worker, could use git, ran a worker with the three lines, kept its data", flush=True)
 
     # --- Kubernetes
 
