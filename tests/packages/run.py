@@ -289,6 +289,8 @@ class Suite:
         why = "journalctl -u hone -o cat | grep 'written by a newer Hone' | tail -n 1"
         wait_until(lambda: booted.type(why), "the older programs refuse the data")
         booted.type(why, shown=True)
+        # As when a database is away: systemd does not give up.
+        wait_until(lambda: int(booted.type("systemctl show -p NRestarts --value hone")) > 6, "the service is started again")
         for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /root/before.hone --data-dir /var/lib/hone",
                         "cp -p /var/lib/hone.newer/master.key /var/lib/hone/", "chown -R hone:hone /var/lib/hone", "systemctl start hone"):
             booted.type(command, shown=True)
