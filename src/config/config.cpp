@@ -42,10 +42,15 @@ const Setting* find(std::string_view name) {
     return nullptr;
 }
 
+// A word that stands in the place of a path.
+bool is_word_for_path(const Setting& setting, std::string_view text) {
+    return setting.name == "kubernetes_kubeconfig" && (text == "in-cluster" || text == "sealed");
+}
+
 Result<> apply(Loaded& loaded, const Setting& setting, std::string_view value, Source source,
                const std::string& where) {
     std::string text(value);
-    if (setting.is_path() && !text.empty()) text = TRY(absolute_path(text));
+    if (setting.is_path() && !text.empty() && !is_word_for_path(setting, text)) text = TRY(absolute_path(text));
     auto outcome = setting.set(loaded.config, setting, text);
     if (!outcome.ok()) return invalid(where + ": " + outcome.error().message);
     loaded.sources[std::string(setting.name)] = source;

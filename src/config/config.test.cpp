@@ -79,6 +79,12 @@ TEST_CASE("paths are absolute once they are read, wherever they come from") {
     CHECK(loaded.ui_dir.empty());
     CHECK(config::load({}, nothing).value().config.data_dir == here + "/hone-data");
     CHECK(config::load({{"data_dir", ""}}, nothing).error().message.find("must not be empty") != std::string::npos);
+    const auto kubeconfig = [&](const std::string& value) {
+        return config::load({{"kubernetes_kubeconfig", value}}, nothing).value().config.kubernetes_kubeconfig;
+    };
+    CHECK(kubeconfig("in-cluster") == "in-cluster");
+    CHECK(kubeconfig("sealed") == "sealed");
+    CHECK(kubeconfig("./sealed") == here + "/sealed");
     for (const auto& setting : config::settings())
         CHECK_MESSAGE(
             (setting.is_path() == (setting.name.ends_with("_file") || setting.name.ends_with("_dir") ||

@@ -57,7 +57,7 @@ def test_a_mirror_is_fetched_through_the_broker_without_namespaces(binary, stack
     assert "no such repository" in settled(shop, made["id"])["error"], settled(shop, made["id"])
     # Every start of git is in the audit log with its walls, and nothing of it is left.
     def audited():
-        entries = shop.client.must("GET", "/v1/audit?limit=200").text
+        entries = shop.client.must("GET", "/v1/audit?scope=installation&action=sandbox_start&limit=200").text
         return entries if "without_namespaces" in entries else None
     entries = wait_until(audited, "the starts are in the audit log")
     assert TOKEN not in entries and TOKEN not in shop.server.output()

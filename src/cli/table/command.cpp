@@ -113,6 +113,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
         {"role", "Custom roles of a space, composed of permissions."},
         {"user", "The accounts of this installation."},
         {"provider", "Providers of single sign-on (OpenID Connect)."},
+        {"cluster", "The credentials of a Kubernetes cluster for runs."},
         {"key", "API keys for people and for programs."},
         {"skill", "Integrations for workers: variables, secrets, hosts."},
         {"secret", "The secrets of skills; their values are never shown."},

@@ -22,14 +22,14 @@ namespace {
     if (!(outcome).ok()) return fmt::format("line {}: {}", __LINE__, (outcome).error().message)
 
 // A server's folder with a provider, and a root for one helper.
-struct Place {
+struct HelperPlace {
     std::unique_ptr<Provider> provider;
     std::string root;
     std::string secret;
 };
 
-Result<Place> open_place(const std::string& folder) {
-    Place place;
+Result<HelperPlace> open_helper_place(const std::string& folder) {
+    HelperPlace place;
     place.root = folder + "/root";
     place.secret = folder + "/secret";
     TRY(make_directories(place.root));
@@ -38,20 +38,20 @@ Result<Place> open_place(const std::string& folder) {
     return place;
 }
 
-SandboxSpec helper(const Place& place, const std::string& script) {
+SandboxSpec helper_spec(const HelperPlace& place, const std::string& script) {
     SandboxSpec spec = shell(script);
     spec.without_namespaces = place.root;
     return spec;
 }
 
-struct Ended {
+struct HelperEnded {
     SandboxView view;
     std::string said;
 };
 
-Result<Ended> run(const Place& place, const SandboxSpec& spec) {
+Result<HelperEnded> run_helper(const HelperPlace& place, const SandboxSpec& spec) {
     const auto sandbox = TRY(place.provider->start(spec));
-    Ended ended;
+    HelperEnded ended;
     ended.view = TRY(sandbox->wait_stopped(60'000));
     for (int64_t offset = 0;;) {
         const Output output = TRY(sandbox->output(0, offset, 1000));
@@ -63,11 +63,11 @@ Result<Ended> run(const Place& place, const SandboxSpec& spec) {
     return ended;
 }
 
-bool hits(const SandboxView& view, LimitHit limit) {
+bool hits_limit(const SandboxView& view, LimitHit limit) {
     return std::count(view.limits_hit.begin(), view.limits_hit.end(), limit) == 1;
 }
 
-bool lives(pid_t pid) {
+bool process_lives(pid_t pid) {
     const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
     return text.ok() && text.value().find(") Z ") == std::string::npos &&
            text.value().find(") X ") == std::string::npos;
@@ -78,13 +78,13 @@ bool lives(pid_t pid) {
 TEST_CASE("without namespaces a helper runs in a folder, and its view states it") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
               EXPECT(namespaces_refused() != 0);
-              const auto place = open_place(folder);
+              const auto place = open_helper_place(folder);
               EXPECT_OK(place);
               EXPECT(!place.value().provider->makes_namespaces().value());
-              SandboxSpec spec = helper(place.value(), "pwd; git --version; cat '" + place.value().secret +
-                                                           "'; cat < /etc/passwd; exit 3");
+              SandboxSpec spec = helper_spec(place.value(), "pwd; git --version; cat '" + place.value().secret +
+                                                                "'; cat < /etc/passwd; exit 3");
               spec.labels.value["git"] = "test";
-              const auto ended = run(place.value(), spec);
+              const auto ended = run_helper(place.value(), spec);
               EXPECT_OK(ended);
               const auto& [view, said] = ended.value();
               EXPECT(view.without_namespaces);
@@ -105,18 +105,18 @@ TEST_CASE("without namespaces a helper runs in a folder, and its view states it"
 
 TEST_CASE("without namespaces what is no helper is refused") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
-              const auto place = open_place(folder);
+              const auto place = open_helper_place(folder);
               EXPECT_OK(place);
               const auto worker = place.value().provider->start(shell("true"));
               EXPECT(!worker.ok());
               EXPECT(worker.error().message.find("namespaces") != std::string::npos);
-              SandboxSpec writes = helper(place.value(), "true");
+              SandboxSpec writes = helper_spec(place.value(), "true");
               writes.mounts.value.push_back({folder, "/given", false});
               EXPECT(!place.value().provider->start(writes).ok());
-              SandboxSpec terminal = helper(place.value(), "true");
+              SandboxSpec terminal = helper_spec(place.value(), "true");
               terminal.command->pty = true;
               EXPECT(!place.value().provider->start(terminal).ok());
-              SandboxSpec missing = helper(place.value(), "true");
+              SandboxSpec missing = helper_spec(place.value(), "true");
               missing.without_namespaces = folder + "/missing";
               EXPECT(!place.value().provider->start(missing).ok());
               EXPECT(place.value().provider->list().value().empty());
@@ -133,10 +133,10 @@ TEST_CASE("root makes no helper without namespaces") {
 
 TEST_CASE("with namespaces the folder of a helper is not used") {
     Folder folder;
-    auto place = open_place(folder.path);
+    auto place = open_helper_place(folder.path);
     REQUIRE_MESSAGE(place.ok(), place.error().message);
     REQUIRE(place.value().provider->makes_namespaces().value());
-    const auto ended = run(place.value(), helper(place.value(), "pwd; cat '" + place.value().secret + "'"));
+    const auto ended = run_helper(place.value(), helper_spec(place.value(), "pwd; cat '" + place.value().secret + "'"));
     REQUIRE_MESSAGE(ended.ok(), ended.error().message);
     CHECK(!ended.value().view.without_namespaces);
     CHECK(ended.value().said.starts_with("/workspace\n"));
@@ -145,14 +145,14 @@ TEST_CASE("with namespaces the folder of a helper is not used") {
 
 TEST_CASE("what a helper leaves behind ends with it, also when its keeper is killed") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
-              const auto place = open_place(folder);
+              const auto place = open_helper_place(folder);
               EXPECT_OK(place);
               // Two generations that ignore what can be ignored, and whose parent has ended.
               const std::string script =
                   "trap '' TERM HUP INT; (sh -c 'trap \"\" TERM HUP INT; echo $$; cat <&3' 3<&3 &) 3<&0; "
                   "cat > /dev/null; echo over";
               for (const bool is_keeper_killed : {false, true}) {
-                  SandboxSpec spec = helper(place.value(), "exec 3<&0; " + script);
+                  SandboxSpec spec = helper_spec(place.value(), "exec 3<&0; " + script);
                   spec.command->open_stdin = true;
                   const auto sandbox = place.value().provider->start(spec);
                   EXPECT_OK(sandbox);
@@ -166,18 +166,18 @@ TEST_CASE("what a helper leaves behind ends with it, also when its keeper is kil
                   }
                   const auto orphan = parse_integer(trim(said));
                   EXPECT_OK(orphan);
-                  EXPECT(lives(static_cast<pid_t>(orphan.value())));
+                  EXPECT(process_lives(static_cast<pid_t>(orphan.value())));
                   const auto keeper = static_cast<pid_t>(sandbox.value()->view().value().pid);
                   if (is_keeper_killed) {
                       EXPECT(::kill(keeper, SIGKILL) == 0);
-                      for (int i = 0; i < 6000 && lives(keeper); ++i) ::poll(nullptr, 0, 10);
-                      EXPECT(lives(static_cast<pid_t>(orphan.value()))); // nobody has ended it so far
+                      for (int i = 0; i < 6000 && process_lives(keeper); ++i) ::poll(nullptr, 0, 10);
+                      EXPECT(process_lives(static_cast<pid_t>(orphan.value()))); // nobody has ended it so far
                       EXPECT(place.value().provider->reconcile().value() == 1);
                   } else {
                       EXPECT_OK(sandbox.value()->stop());
                       EXPECT_OK(sandbox.value()->destroy());
                   }
-                  EXPECT(!lives(static_cast<pid_t>(orphan.value())));
+                  EXPECT(!process_lives(static_cast<pid_t>(orphan.value())));
                   EXPECT(place.value().provider->list().value().empty());
               }
               return {};
@@ -186,37 +186,37 @@ TEST_CASE("what a helper leaves behind ends with it, also when its keeper is kil
 
 TEST_CASE("a helper without namespaces is ended at its limits") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
-              const auto place = open_place(folder);
+              const auto place = open_helper_place(folder);
               EXPECT_OK(place);
-              SandboxSpec disk = helper(
+              SandboxSpec disk = helper_spec(
                   place.value(), "i=0; while [ $i -lt 4000 ]; do head -c 1000000 /dev/zero > f$i; i=$((i+1)); done");
               disk.limits.value.disk_bytes = int64_t{8} << 20;
-              auto ended = run(place.value(), disk);
+              auto ended = run_helper(place.value(), disk);
               EXPECT_OK(ended);
-              EXPECT(hits(ended.value().view, LimitHit::disk));
+              EXPECT(hits_limit(ended.value().view, LimitHit::disk));
               SandboxSpec many =
-                  helper(place.value(), "i=0; while [ $i -lt 100 ]; do cat <&3 & i=$((i+1)); done; wait");
+                  helper_spec(place.value(), "i=0; while [ $i -lt 100 ]; do cat <&3 & i=$((i+1)); done; wait");
               many.command->argv[2] = "exec 3<&0; " + many.command->argv[2];
               many.command->open_stdin = true;
               many.limits.value.pids = int64_t{20};
-              ended = run(place.value(), many);
+              ended = run_helper(place.value(), many);
               EXPECT_OK(ended);
-              EXPECT(hits(ended.value().view, LimitHit::pids));
-              SandboxSpec slow = helper(place.value(), "while :; do :; done");
+              EXPECT(hits_limit(ended.value().view, LimitHit::pids));
+              SandboxSpec slow = helper_spec(place.value(), "while :; do :; done");
               slow.command->timeout_ms = int64_t{200};
-              ended = run(place.value(), slow);
+              ended = run_helper(place.value(), slow);
               EXPECT_OK(ended);
-              EXPECT(hits(ended.value().view, LimitHit::timeout));
+              EXPECT(hits_limit(ended.value().view, LimitHit::timeout));
               return {};
           }) == "");
 }
 
 TEST_CASE("the workspace of a helper is the folder that was made, whatever it puts in its place") {
     CHECK(in_bare_place([](const std::string& folder) -> std::string {
-              const auto place = open_place(folder);
+              const auto place = open_helper_place(folder);
               EXPECT_OK(place);
               SandboxSpec spec =
-                  helper(place.value(), "echo mine > file; cd ..; mv workspace other && mkdir workspace && mv "
+                  helper_spec(place.value(), "echo mine > file; cd ..; mv workspace other && mkdir workspace && mv "
                                         "workspace w2; cp -P /proc/self workspace 2>/dev/null; touch workspace");
               spec.keep = true;
               const auto sandbox = place.value().provider->start(spec);
