@@ -620,6 +620,22 @@ export interface ClonedRepo {
   commit: string;
 }
 
+export interface ClusterCredentialView {
+  /** Whether there are any. */
+  stored: boolean;
+  /** Address of the cluster's API. */
+  server: string;
+  /** Namespace of the context. */
+  name_space: string;
+  /** Context that was chosen; empty: the current one. */
+  context: string;
+  /** token or client certificate. */
+  kind: string;
+  set_at: string | null;
+  /** Whether this server was set to use them (kubernetes_kubeconfig is `sealed`). */
+  in_use: boolean;
+}
+
 export interface CodeDefinition {
   language: CodeLanguage;
   /** Python: `def evaluate(document)`. Node: `export function evaluate(document)`. Shell: a script that reads the document as JSON on stdin and writes the result as JSON to stdout. At most 256 KiB. */
@@ -6712,6 +6728,13 @@ export interface SaveView {
 export interface SendMessage {
   /** The follow-up; at most 100,000 characters. */
   text: string;
+}
+
+export interface SetClusterCredential {
+  /** Text of a kubeconfig with its certificates and credentials in it; it may not name files or programs. */
+  kubeconfig: string;
+  /** Context to use; none: the current one. */
+  context?: string | null;
 }
 
 export interface SetDatasetLabels {

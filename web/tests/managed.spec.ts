@@ -46,7 +46,10 @@ test("an owner reads what leaves, consents, and a session works at the provider"
   const name = unique("remote");
   await page.goto("/s/default/presets/new");
   await page.getByLabel("Name", { exact: true }).fill(name);
-  await page.getByLabel("Provider", { exact: true }).selectOption("claude-managed");
+  const choice = page.getByLabel("Provider", { exact: true });
+  await expect(choice.getByRole("option", { name: "Kubernetes (not available)" })).toBeDisabled();
+  await expect(page.getByText("Kubernetes: connect this server to a cluster first")).toBeVisible();
+  await choice.selectOption("claude-managed");
   await expect(page.getByLabel("Harness")).toBeDisabled();
   await page.getByLabel("Model", { exact: true }).fill("claude-opus-5-5");
   await page.getByLabel(`${skill.name} (model)`).check();

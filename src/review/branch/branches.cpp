@@ -237,6 +237,16 @@ Result<> Branches::verified(const Waiting& which, VerificationState state,
     return {};
 }
 
+Result<> Branches::require_here(const ArtifactId& artifact, int64_t revision) const {
+    if (m_server.empty()) return {};
+    const auto rows = TRY(m_database.query("SELECT server FROM review_revisions WHERE artifact_id = ? AND revision = ? "
+                                           "AND server NOT IN ('', ?)",
+                                           artifact, revision, m_server));
+    if (rows.empty()) return {};
+    return conflict("the commits of revision " + std::to_string(revision) + " are on the server " +
+                    rows.front().text(0) + ": send the request to its address (`hone server list`)");
+}
+
 Result<> Branches::verify_again() {
     TRY(m_database.execute(
         "UPDATE review_revisions SET verification = 'pending' WHERE verification = 'running' AND (? = "

@@ -87,6 +87,8 @@ public:
     Result<> not_inspected(const Waiting& which, const std::string& why, bool again);
     Result<> verifying(const Waiting& which);
     Result<> verified(const Waiting& which, VerificationState state, const std::vector<VerificationResult>& results);
+    // Conflict: the commits are on the disk of another server.
+    Result<> require_here(const ArtifactId& artifact, int64_t revision) const;
     // What this server was verifying waits again: it could not write the result.
     Result<> verify_again();
     // After a restart: what was being verified is verified again, and what failed because this server was lost waits

@@ -249,6 +249,8 @@ TEST_CASE("of several servers the one that received a branch inspects, verifies 
         CHECK_FALSE(must(other.next_unverified()).has_value());
         const auto waiting = must(desk.branches.next_unverified());
         REQUIRE(waiting.has_value());
+        must(desk.branches.require_here(id, 1));
+        CHECK(other.require_here(id, 1).error().message.find("on the server a") != std::string::npos);
         // Another server starts: what this one verifies is not begun again.
         must(desk.branches.verifying(*waiting));
         must(other.restart());

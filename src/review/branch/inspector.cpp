@@ -143,6 +143,7 @@ Result<bool> Inspector::step() {
 
 Result<Diff> Inspector::interdiff(const ArtifactId& artifact, int64_t from, int64_t to) const {
     const Branch branch = TRY(m_branches.find(artifact));
+    for (const int64_t revision : {from, to}) TRY(m_branches.require_here(artifact, revision));
     const Revision before = TRY(m_branches.revision(artifact, from));
     const Revision after = TRY(m_branches.revision(artifact, to));
     const RepoPlace place = TRY(m_repos.place(branch.run_id, branch.repo_id));

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "run/worker/harness_setup.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fmt/format.h>
 
@@ -175,13 +176,9 @@ Result<> Conversation::apply(harness::Output output, int64_t offset) {
 Result<> Conversation::write_progress(const std::vector<RunEvent>& events, int64_t offset) {
     RunStore& store = m_run.services.store;
     const auto write = [&] { return store.progress(m_run.id, events, offset, m_run.record.harness_session); };
-    return m_run.persist([&]() -> Result<> {
-        auto written = write();
-        const bool is_unknown = !written.ok() && sql::is_outcome_unknown(written.error());
-        if (!is_unknown || offset == m_written.first) return written;
-        const RunRecord now = TRY(m_run.persist([&] { return store.read(m_run.id); }));
-        return now.spool_offset == offset ? Result<>() : write();
-    });
+    if (offset == m_written.first) return m_run.persist(write); // nothing shows whether it was written
+    return m_run.persist_once(write,
+                              [&]() -> Result<bool> { return TRY(store.read(m_run.id)).spool_offset == offset; });
 }
 
 void Conversation::count_step() {
@@ -252,14 +249,24 @@ Result<> Conversation::send_inputs() {
             return {};
         }
         if (m_run.state() == State::waiting) TRY(m_run.move(State::running, "Running."));
-        TRY(m_run.services.store.mark_input_sent(m_run.id, input.seq, m_run.sandbox->id().text(), m_offset,
-                                                 opens_turn));
+        TRY(mark_sent(input.seq, opens_turn));
         if (opens_turn) m_run.spans->turn_started(++m_run.record.run.turns, input.text);
         harness::Output output;
         m_run.driver->send(input.text, output);
         TRY(apply(std::move(output), m_offset));
     }
     return {};
+}
+
+Result<> Conversation::mark_sent(int64_t seq, bool opens_turn) {
+    RunStore& store = m_run.services.store;
+    return m_run.persist_once(
+        [&] { return store.mark_input_sent(m_run.id, seq, m_run.sandbox->id().text(), m_offset, opens_turn); },
+        [&]() -> Result<bool> {
+            const auto inputs = TRY(store.inputs(m_run.id));
+            return std::ranges::any_of(
+                inputs, [&](const RunInput& each) { return each.seq == seq && each.sent_at_offset.has_value(); });
+        });
 }
 
 std::optional<RunEnd> Conversation::finish_turn() {

@@ -34,6 +34,7 @@ private:
     Result<> read_output(const std::vector<OutputChunk>& chunks);
     // Writes what happened to the transcript, then passes on what the driver has for the harness.
     Result<> apply(harness::Output output, int64_t offset);
+    Result<> mark_sent(int64_t seq, bool opens_turn);
     Result<> write_progress(const std::vector<RunEvent>& events, int64_t offset);
     // Of the run's budget.
     void count_step();

@@ -11,6 +11,7 @@ namespace hone::run {
 namespace {
 
 constexpr Duration pause_without_room = std::chrono::seconds(30);
+constexpr Duration pause_without_database = std::chrono::seconds(1);
 
 } // namespace
 
@@ -80,7 +81,8 @@ void Ending::move_to_end(const RunEnd& end) {
     if (is_over(from)) return;
     const std::string reason = end.state == State::cancelled ? now.value().run.reason : end.reason;
     State to = end.state;
-    if (to == State::queued) (void)store.postpone(m_run.id, pause_without_room);
+    if (to == State::queued)
+        (void)store.postpone(m_run.id, m_run.no_room ? pause_without_room : pause_without_database);
     if (from == State::preparing && to == State::lost && !m_run.record.sandbox_command) to = State::queued;
     if (!may_move(from, to)) to = State::failed;
     const std::string text = fmt::format("{}{}{}", name_of(to), reason.empty() ? "" : ": ", reason);

@@ -52,9 +52,9 @@ bool LiveRun::wait(Duration longest) {
 
 bool LiveRun::await_database(bool is_first) {
     if (is_first) log(Level::warning, "a run waits for the database", {{"run", id.text()}});
-    const Duration until = services.clock.steady() + std::chrono::seconds(1);
     const Lock lock(m_mutex);
-    while (!m_released && services.clock.steady() < until) m_changed.wait_for(m_mutex, std::chrono::milliseconds(100));
+    // A signal ends one of these waits, not the pause.
+    for (int i = 0; i < 10 && !m_released; ++i) m_changed.wait_for(m_mutex, std::chrono::milliseconds(100));
     return !m_released;
 }
 
@@ -116,13 +116,16 @@ std::optional<RunEnd> LiveRun::run_step(std::string_view name, const std::functi
 }
 
 Result<> LiveRun::move(State to, const std::string& text, const std::string& reason) {
-    TRY(services.store.move(id, m_state, to, reason, text));
+    TRY(persist_once([&] { return services.store.move(id, m_state, to, reason, text); },
+                     [&]() -> Result<bool> { return TRY(services.store.read(id)).run.state == to; }));
     m_state = to;
     return {};
 }
 
 Result<> LiveRun::harness_started(int64_t command) {
-    TRY(services.store.harness_started(id, command, m_state, take_steps()));
+    const std::vector<RunEvent> steps = take_steps();
+    TRY(persist_once([&] { return services.store.harness_started(id, command, m_state, steps); },
+                     [&]() -> Result<bool> { return TRY(services.store.read(id)).sandbox_command == command; }));
     m_state = State::running;
     return {};
 }

@@ -41,6 +41,16 @@ public:
         }
     }
 
+    // The same, for a step that must not be done twice: `is_done` reads whether it was, when the connection was lost
+    // during its commit.
+    template <class Step, class IsDone>
+    Result<> persist_once(const Step& step, const IsDone& is_done) {
+        Result<> done = persist(step);
+        if (done.ok() || !sql::is_outcome_unknown(done.error())) return done;
+        const bool was_done = TRY(persist(is_done));
+        return was_done ? Result<>() : persist(step);
+    }
+
     // Until a signal, but no longer than `longest`. True: `wake` was called since the last time.
     bool wait(Duration longest);
     // Set when the budget stopped the run.
@@ -92,7 +102,7 @@ public:
     std::optional<std::string> no_room; // why its provider cannot take it now: it is queued again
 
 private:
-    // A second later; false: the server stops.
+    // About a second later; false: the server stops.
     bool await_database(bool is_first);
 
     State m_state = State::preparing; // as `move` and `harness_started` wrote it

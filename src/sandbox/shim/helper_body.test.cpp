@@ -98,7 +98,7 @@ TEST_CASE("without namespaces a helper runs in a folder, and its view states it"
               const auto log = read_file(folder + "/sandbox/audit.jsonl");
               EXPECT_OK(log);
               EXPECT(log.value().find("\"without_namespaces\":true") != std::string::npos);
-              EXPECT(log.value().find("\"tier\"") == std::string::npos);
+              EXPECT(log.value().find("\"tier\":\"") == std::string::npos);
               return {};
           }) == "");
 }

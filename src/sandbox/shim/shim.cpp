@@ -53,9 +53,10 @@ Result<> Shim::begin() {
         m_cgroup = std::move(m_slot->cgroup);
         return {};
     }
+    if (m_start.is_helper) return {}; // in the groups of the spawner
     const Machine& machine = *m_start.machine;
     m_cgroup = TRY(Cgroup::create(machine.cgroups, m_start.journal.cgroups));
-    if (m_start.tier != Tier::ns || m_start.is_helper) return {};
+    if (m_start.tier != Tier::ns) return {};
     const bool plain = TRY(root_layers(*m_start.store, m_spec)).is_plain(m_spec);
     m_slot.emplace();
     m_slot->launched = TRY(launch(ground_plan(machine, *m_start.store, m_start.host_uid, plain), m_cgroup));
@@ -65,7 +66,7 @@ Result<> Shim::begin() {
 Result<> Shim::set_limits() {
     const CgroupHost& host = m_start.machine->cgroups;
     const Limits& limits = *m_spec.limits;
-    TRY(m_cgroup.limit(host, limits));
+    if (!m_start.is_helper) TRY(m_cgroup.limit(host, limits));
     if (*limits.io_bytes_per_second == 0) return {};
     std::vector<std::string> devices;
     const auto add = [&](int descriptor) {
@@ -76,7 +77,8 @@ Result<> Shim::set_limits() {
     const Fd here(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)); // its folder, on the disk of the data directory
     add(here.get());
     if (m_volume && m_volume->directory.empty()) add(m_volume->files.get());
-    if (!m_cgroup.limit_io(host, devices, *limits.io_bytes_per_second).ok()) m_view.not_limited.emplace_back("io");
+    if (m_start.is_helper || !m_cgroup.limit_io(host, devices, *limits.io_bytes_per_second).ok())
+        m_view.not_limited.emplace_back("io");
     return {};
 }
 

@@ -80,7 +80,7 @@ interface ChoiceProps {
   label: string;
   value: string;
   on_change: (value: string) => void;
-  options: { value: string; title: string }[];
+  options: { value: string; title: string; disabled?: boolean }[];
   hint?: ComponentChildren;
   disabled?: boolean;
 }
@@ -98,7 +98,7 @@ export function Choice(props: ChoiceProps) {
         onChange={(event) => props.on_change(event.currentTarget.value)}
       >
         {props.options.map((option) => (
-          <option value={option.value} key={option.value}>
+          <option value={option.value} key={option.value} disabled={option.disabled}>
             {option.title}
           </option>
         ))}

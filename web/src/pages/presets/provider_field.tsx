@@ -1,5 +1,6 @@
 // Where the runs of a preset work, and how the form shows what a provider lacks.
 
+import type { ProviderView } from "../../api_types";
 import { Choice, Field } from "../../parts/form";
 import { provider_title, use_providers } from "./data";
 import { type Draft, for_provider } from "./draft";
@@ -12,7 +13,8 @@ export function ProviderField({ draft, change }: { draft: Draft; change: (part: 
   const providers = use_providers();
   const chosen = providers.find((entry) => entry.name === draft.provider);
   if (providers.length === 0) return null;
-  const advice = chosen && chosen.advice !== "" ? `Not available: ${chosen.advice}` : undefined;
+  const can_be_chosen = (entry: ProviderView) => entry.available && entry.allowed;
+  const reasons = providers.filter((entry) => !can_be_chosen(entry) && entry.advice !== "");
   return (
     <>
       <Choice
@@ -22,10 +24,22 @@ export function ProviderField({ draft, change }: { draft: Draft; change: (part: 
           const wanted = providers.find((entry) => entry.name === name);
           if (wanted) change(for_provider(draft, wanted));
         }}
-        options={providers
-          .filter((entry) => (entry.available && entry.allowed) || entry.name === draft.provider)
-          .map((entry) => ({ value: entry.name, title: provider_title(entry) }))}
-        hint={advice ?? chosen?.text}
+        options={providers.map((entry) => ({
+          value: entry.name,
+          title: provider_title(entry),
+          disabled: !can_be_chosen(entry) && entry.name !== draft.provider,
+        }))}
+        hint={
+          <>
+            {chosen?.text}
+            {reasons.map((entry) => (
+              <span key={entry.name}>
+                {" "}
+                {entry.title}: {entry.advice}
+              </span>
+            ))}
+          </>
+        }
       />
       {draft.provider === "claude-managed" && (
         <div class="field-row">
