@@ -236,7 +236,7 @@ class Suite:
             assert said("span", "first " + SPAN) == ["first " + SPAN]
             check_worker(said("wait", said("start", WORKER)))
             # A worker outlives a restart of the server, and an upgrade is one.
-            booted.type(f"HONE_API_KEY={said('key', 'backup')} hone backup /root/before.hone")
+            booted.type(f"HONE_API_KEY={said('key', 'backup')} hone backup /srv/before.hone")
             run_id = said("start", "touch here-it-waits; until [ -e continue ]; do sleep 0.2; done; " + WORKER)
             main = booted.type("systemctl show -p MainPID --value hone")
             booted.type(f"apt-get install -y -qq --no-install-recommends /srv/hone_{NEW}_amd64.deb /srv/hone-engine_{NEW}_amd64.deb", shown=True)
@@ -275,7 +275,7 @@ class Suite:
         booted.type(why, shown=True)
         # As when a database is away: systemd does not give up.
         wait_until(lambda: int(booted.type("systemctl show -p NRestarts --value hone")) > 6, "the service is started again")
-        for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /root/before.hone --data-dir /var/lib/hone",
+        for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /srv/before.hone --data-dir /var/lib/hone",
                         "cp -p /var/lib/hone.newer/master.key /var/lib/hone/", "chown -R hone:hone /var/lib/hone", "systemctl start hone"):
             booted.type(command, shown=True)
         assert said("span", "third " + SPAN) == ["first " + SPAN, "third " + SPAN]
