@@ -5,7 +5,6 @@ client.py start SCRIPT   starts a worker that runs a shell script, waits until i
 client.py state RUN      prints the state of a worker
 client.py wait RUN       waits until the worker ended, prints its state and what it wrote
 client.py key NAME       prints a new API key of the person
-client.py version        prints the version of the server and of its database's schema
 HONE_PASSWORD is the password of admin@localhost, HONE_SERVER the server's address (127.0.0.1), HONE_SETTINGS further settings of workers."""
 
 import http.cookiejar
@@ -97,11 +96,6 @@ def wait(client, run):
     return {"state": ended["state"], "texts": texts}
 
 
-def version(client):
-    found = client.call("GET", "/v1/server")["data"]
-    return [found["version"], found["schema_version"]]
-
-
 if __name__ == "__main__":
-    commands = {"span": span, "start": start, "state": state, "wait": wait, "version": version, "key": key}
+    commands = {"span": span, "start": start, "state": state, "wait": wait, "key": key}
     print(json.dumps(commands[sys.argv[1]](Client(), *sys.argv[2:])))

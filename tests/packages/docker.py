@@ -21,6 +21,11 @@ def documented():
     return commands[1:]
 
 
+def helpers(here):
+    lines = json.loads(here(f"{COMPOSE} exec -T hone hone check --json", check=False))
+    return next((line["state"], line["detail"]) for line in lines if line["name"] == "sandbox: helpers of the server (git)")
+
+
 def use(machine, layout, span, worker):
     """`span`: the name of one; `worker`: the script of a worker. Returns what was typed, and how a worker ended without and with the lines."""
     shutil.copytree(layout, machine.root / "srv/packages/image")
@@ -38,11 +43,14 @@ def use(machine, layout, span, worker):
         refused = said("wait", said("start", worker))
         inside = here(f"{COMPOSE} exec hone sh -c 'id -u; touch /usr/lib/hone/new 2>&1; grep CapBnd /proc/1/status'", check=False)
         assert inside.startswith("65532\n") and "Read-only file system" in inside and re.search(r"CapBnd:\t0+$", inside, re.M), inside
+        # Git of the server needs no namespace: it works behind other walls.
+        assert helpers(here) == ("ok", "without namespaces: Landlock and a filter of their own"), helpers(here)
         # With the three lines: the container is made again, the data are those of before.
         here("sed -i 's/# - /- /' compose.yaml; " + f"{COMPOSE} up -d", timeout=300)
         wait_until(ready, "the server is ready again")
         assert said("span", "second " + span) == ["first " + span, "second " + span]
         ended = said("wait", said("start", worker))
+        assert helpers(here) == ("ok", "in sandboxes with namespaces"), helpers(here)
         here(f"{COMPOSE} restart hone", timeout=300)
         wait_until(ready, "the server is ready after a restart")
         assert said("span", "third " + span) == ["first " + span, "second " + span, "third " + span]

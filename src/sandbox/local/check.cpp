@@ -59,11 +59,21 @@ CheckLine disk_throughput() {
             "for Hone"};
 }
 
-CheckLine self_test(const std::string& program) {
+// A new folder for a trial; empty: none can be made. The first two are more likely to be a disk, as data directories
+// are; of a container often only the data directory can be written.
+std::string trial_folder(const std::string& data_directory) {
+    for (const std::string& place : {std::string("/var/tmp"), data_directory, std::string("/tmp")}) {
+        if (place.empty()) continue;
+        std::string folder = place + "/hone-check-XXXXXX";
+        if (::mkdtemp(folder.data()) != nullptr) return folder;
+    }
+    return {};
+}
+
+CheckLine self_test(const std::string& program, const std::string& data_directory) {
     CheckLine line{"self-test (tier ns)", CheckLine::ok, "", ""};
-    // Of the two more likely to be a disk, as data directories are.
-    char directory[] = "/var/tmp/hone-check-XXXXXX";
-    if (::mkdtemp(directory) == nullptr) return {line.name, CheckLine::missing, "cannot write to /var/tmp", ""};
+    const std::string directory = trial_folder(data_directory);
+    if (directory.empty()) return {line.name, CheckLine::missing, "cannot write to /var/tmp", ""};
     const auto attempt = [&]() -> Result<std::string> {
         auto provider = TRY(open_local_provider({directory, program}));
         SandboxSpec spec;
@@ -109,16 +119,17 @@ Result<> try_helper(const std::string& directory, const std::string& program) {
     return {};
 }
 
-CheckLine helpers(const std::string& program) {
+CheckLine helpers(const std::string& program, const std::string& data_directory) {
     CheckLine line{"helpers of the server (git)", CheckLine::ok, "in sandboxes with namespaces", ""};
     if (namespaces_refused() == 0) return line;
     line.detail = "without namespaces: Landlock and a filter of their own";
     line.advice = "runs need namespaces, or a cluster; git works without (docs/sandbox.md)";
-    char directory[] = "/var/tmp/hone-check-XXXXXX";
     Result<> outcome = helpers_possible();
-    if (outcome.ok() && ::mkdtemp(directory) == nullptr) outcome = system_error("write to /var/tmp", errno);
-    if (outcome.ok()) outcome = try_helper(directory, program);
-    if (outcome.ok() || directory[sizeof directory - 2] != 'X') (void)remove_tree(directory).ok();
+    if (outcome.ok()) {
+        const std::string directory = trial_folder(data_directory);
+        outcome = directory.empty() ? unavailable("cannot write to /var/tmp") : try_helper(directory, program);
+        if (!directory.empty()) (void)remove_tree(directory).ok();
+    }
     if (!outcome.ok()) line = {line.name, CheckLine::missing, outcome.error().message, "repositories cannot be used"};
     return line;
 }
@@ -172,8 +183,8 @@ std::vector<CheckLine> check(const std::string& program, const std::string& data
     const std::string image = data_directory + "/sandbox/images/default/root";
     if (!data_directory.empty() && file_exists(image))
         lines.push_back(check_tools("tools of workers (image default)", image));
-    lines.push_back(self_test(program));
-    lines.push_back(helpers(program));
+    lines.push_back(self_test(program, data_directory));
+    lines.push_back(helpers(program, data_directory));
     return lines;
 }
 
