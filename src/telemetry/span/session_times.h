@@ -1,5 +1,5 @@
-// The times of chat sessions that the loader writes: those that the table does not have yet. A session that continues is
-// written once an hour. Used by the loader's thread alone.
+// The times of chat sessions that the loader writes: those that the table does not have yet. A session that continues
+// is written once an hour. Used by the loader's thread alone.
 #pragma once
 
 #include <cstdint>
