@@ -155,6 +155,8 @@ S3Failure explain_refusal(const net::ClientResponse& response, const std::string
                           ": create it, or correct object_store",
                       {}},
                 false, false, false};
+    // Servers also send this one as 404.
+    if (error.code == "InvalidAccessKeyId") return explain_forbidden(error, what, place, status);
     if (status == 404) return {not_found("object"), false, false, false};
     if (status == 416) return {invalid("the range is outside of the object"), false, false, false};
     if (is_one_of(error.code,

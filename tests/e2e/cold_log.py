@@ -47,7 +47,7 @@ class Busy:
             wait_until(is_accepted, f"span {number} is accepted")
 
     def objects(self):
-        return [key for key in self.bucket.keys() if key.startswith("wal/")]
+        return [key for key in self.bucket.keys() if key.startswith("wal/") and not key.endswith("/here")]
 
     def metric(self, name):
         lines = self.server.client().get("/metrics").text.splitlines()

@@ -30,7 +30,9 @@ def build():
 
 
 def beside_of(directory):
-    return str(directory).rstrip("/") + "-meta"
+    """Another beginning: versitygw takes a folder for one inside when its name begins with the other's."""
+    folder = pathlib.Path(directory)
+    return str(folder.parent / f"of-{folder.name}")
 
 
 def start(directory, buckets):

@@ -21,8 +21,11 @@ public:
     Result<> remove(const std::string& name) override { return m_objects.remove(m_folder + name); }
 
 private:
+    Result<> check_marker();
+
     objects::ObjectStore& m_objects;
     const std::string m_folder;
+    bool m_has_marker = false; // the archiver's thread
 };
 
 } // namespace hone::server
