@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     }
     const int seconds = std::atoi(argv[3]), connections = std::atoi(argv[4]);
     const int pause_ms = argc > 5 ? std::atoi(argv[5]) : 50;
-    bench::AgentRequests requests(400, "bench");
+    bench::AgentRequests requests(60, "bench");
     Counts counts;
     const Moment begin = std::chrono::steady_clock::now();
     {

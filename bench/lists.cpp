@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "cannot start the engine: %s\n", ready.error().message.c_str());
         return 1;
     }
-    bench::AgentRequests requests(400, "bench");
+    bench::AgentRequests requests(60, "bench");
     const size_t bodies = (wanted + bench::AgentRequests::spans - 1) / bench::AgentRequests::spans;
     const int64_t step = std::max(least_step_ns, least_ns / static_cast<int64_t>(wanted)) *
                          static_cast<int64_t>(bench::AgentRequests::spans);
