@@ -1,4 +1,4 @@
-"""Runs the tests of one folder: every function test_* of its files, two files side by side, one line per test.
+"""Runs the tests of one folder: every function test_* of its files, four files side by side, one line per test.
 
 Used by tests/e2e/run.py and tests/adversary/run.py. A test is a function `test_name(binary, stack)`; it passes, fails, or
 skips itself by raising server.Skipped. A test that fails is red, except for those that tests/flaky.txt names: they get a
@@ -24,6 +24,9 @@ import flaky
 from server import Skipped
 
 
+FILES_AT_ONCE = 4  # on two cores: most tests wait for a clock or a process
+
+
 def tests_of(files):
     """Name and function of each test: `file: what it says`."""
     for file in files:
@@ -43,7 +46,7 @@ socketserver.BaseServer.handle_error = quiet_about_clients
 
 
 def outcome_of(name, function, binary):
-    """Runs one test and prints its line whole, so that two files do not mix theirs."""
+    """Runs one test and prints its line whole, so that files do not mix theirs."""
     start, said = time.monotonic(), io.StringIO()
     try:
         with contextlib.ExitStack() as stack, contextlib.redirect_stdout(said):
@@ -75,7 +78,7 @@ def run(chosen, binary, listed, longest):
         files.setdefault(name.split(":")[0], []).append((name, function))
     ordered = sorted(files, key=lambda file: longest.index(file) if file in longest else len(longest))
     outcomes = {}
-    with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
+    with concurrent.futures.ProcessPoolExecutor(FILES_AT_ONCE, multiprocessing.get_context("fork")) as pool:
         for each in [pool.submit(outcomes_of_file, files[file], binary, listed) for file in ordered]:
             outcomes |= each.result()
     return outcomes

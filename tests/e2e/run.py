@@ -3,7 +3,7 @@
 
 tests/e2e/run.py [--binary build/release/hone] [--list] [names…]   a name is part of a test's name
 
-Two files run side by side, since many tests only wait for a clock; the tests of one file follow one another.
+Four files run side by side, since many tests only wait for a clock; the tests of one file follow one another.
 A test that fails is red, except for those that tests/flaky.txt names: they get a second try, and the suite says so.
 """
 
