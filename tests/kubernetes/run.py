@@ -214,7 +214,8 @@ def what_goes_wrong_in_a_cluster_is_handled(bench):
 
 def a_run_gets_a_pod_that_was_prepared(bench):
     def pods():
-        return len(bench.must("get", f"/api/v1/namespaces/{NAMESPACE}/pods")["body"]["items"])
+        pods = bench.must("get", f"/api/v1/namespaces/{NAMESPACE}/pods")["body"]["items"]
+        return sum("deletionTimestamp" not in pod["metadata"] for pod in pods)  # those of the case before still end
     with policy.Enforcer(bench, NAMESPACE) as enforcer:
         bench.wait_for(lambda: enforcer.is_closed, "the policy is enforced")
         ready.a_run_gets_a_pod_that_was_prepared(bench, NAMESPACE, clusters.WORKER_IMAGE, pods)

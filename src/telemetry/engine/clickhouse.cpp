@@ -131,6 +131,14 @@ Error engine_error(int exception_code, std::string_view message) {
     case 243: // NOT_ENOUGH_SPACE
     case 252: // TOO_MANY_PARTS
         return {Code::unavailable, "the span engine cannot take rows now: " + plain, std::string(message)};
+    case 33:  // CANNOT_READ_ALL_DATA
+    case 40:  // CHECKSUM_DOESNT_MATCH
+    case 74:  // CANNOT_READ_FROM_FILE_DESCRIPTOR
+    case 75:  // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+    case 76:  // CANNOT_OPEN_FILE
+    case 107: // FILE_DOESNT_EXIST
+    case 246: // CORRUPTED_DATA
+        return {Code::unavailable, "the span store cannot read or write its files: " + plain, std::string(message)};
     default:
         return invalid(plain.empty() ? "the span engine refused the query" : plain);
     }
