@@ -392,6 +392,13 @@ Result<> Loader::finish(Block& block) {
     for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
     m_state.next_sequence = block.frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, encode_state(m_state)));
+    // Before a waiter continues, so that its first list is one that knows of these spans.
+    if (m_options.loaded) {
+        std::vector<SpanRowHead> rows;
+        for (const Row& row : block.rows)
+            if (!row.is_left_out) rows.push_back(row.head);
+        m_options.loaded(rows);
+    }
     {
         Lock lock(m_mutex);
         for (const auto& [project, counts] : uncounted) m_ledger[project].add(counts);
@@ -401,12 +408,6 @@ Result<> Loader::finish(Block& block) {
         while (m_waiting.size() > 1 && m_waiting[1].sequence <= m_next) m_waiting.pop_front();
         if (m_next >= m_after_last) m_waiting.clear();
         m_loaded.notify_all();
-    }
-    if (m_options.loaded) {
-        std::vector<SpanRowHead> rows;
-        for (const Row& row : block.rows)
-            if (!row.is_left_out) rows.push_back(row.head);
-        m_options.loaded(rows);
     }
     return m_wal.release(m_state.next_sequence);
 }
