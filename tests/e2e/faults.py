@@ -339,14 +339,19 @@ def end_of(installation, admin, id, when):
     try:
         wait_until(is_over, f"{when}: {id} ends")
     except AssertionError:
-        print(f"      {when}: {run}")
-        for event in admin.must("GET", f"/v1/runs/{id}/events?limit=100").data:
-            print(f"      {event['kind']}: {event['text'][:200]}")
-        for server in installation.servers:
-            lines = server.output().splitlines()
-            print("\n".join(f"      {line[:300]}" for line in lines if id in line or "duty" in line or "WARN" in line.upper())[-4000:])
+        show(installation, admin, id, when)
         raise
     return run["state"]
+
+
+def show(installation, admin, id, when):
+    """What is known of a run that did not end as it must."""
+    print(f"      {when}: {admin.must('GET', f'/v1/runs/{id}').data}")
+    for event in admin.must("GET", f"/v1/runs/{id}/events?limit=100").data:
+        print(f"      {event['kind']}: {event['text'][:200]}")
+    for server in installation.servers:
+        lines = server.output().splitlines()
+        print("\n".join(f"      {line[:300]}" for line in lines if id in line or "duty" in line or "WARN" in line.upper())[-4000:])
 
 
 def counts_of(counter):
@@ -383,10 +388,13 @@ def test_every_part_is_killed_frozen_slow_and_full_under_load(binary, stack):
         wait_until(lambda: stored()[1] >= sent, f"{part} {kind}: every accepted span is stored")
         rows, distinct = stored()
         assert (rows, distinct) == (sent, sent), f"{part} {kind}: {sent} accepted, {distinct} stored in {rows} rows"
-        states = collections.Counter(end_of(installation, admin, id, f"{part} {kind}") for id in load.runs)
+        ended_as = {id: end_of(installation, admin, id, f"{part} {kind}") for id in load.runs}
+        states = collections.Counter(ended_as.values())
         recovered = time.monotonic() - ended
         # What a server did when it was killed, or had no disk, is not restarted behind people's backs.
         allowed = {"succeeded"} | ({"lost", "failed"} if part == "server" and kind in ("killed", "full") else set())
+        for id in (id for id, state in ended_as.items() if state not in allowed):
+            show(installation, admin, id, f"{part} {kind}")
         assert set(states) <= allowed, f"{part} {kind}: {states}"
         ends = [server.process.poll() for server in installation.servers]
         assert ends == [None, None], f"{part} {kind}: a server ended: {ends}"

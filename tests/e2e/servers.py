@@ -273,7 +273,7 @@ class Load:
 
     def __init__(self, fleet, key, luck):
         self.fleet, self.key, self.luck = fleet, key, luck
-        self.stop = threading.Event()
+        self.stop, self.lock = threading.Event(), threading.Lock()
         self.sent, self.runs, self.refused = 0, set(), collections.Counter()
         self.threads = [threading.Thread(target=self.send, args=(number,)) for number in range(2)]
         self.threads.append(threading.Thread(target=self.start))
@@ -304,7 +304,8 @@ class Load:
         while not self.stop.is_set():
             rows = [(span + i, span + i, 0, "good", {}) for i in range(20)]
             self.until_taken("POST", "/v1/traces", otlp_json(rows))
-            self.sent += len(rows)
+            with self.lock:
+                self.sent += len(rows)
             span += len(rows)
 
     def start(self):
