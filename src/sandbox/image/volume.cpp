@@ -143,6 +143,11 @@ Result<> copy_empty_image(const Store& store, const std::string& path, const Ima
     return {};
 }
 
+// A file system whose disk was full for a while may refuse all changes from then on, and statfs does not show it.
+bool takes_changes(const Fd& mount) {
+    return Fd(::openat(mount.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)).is_open();
+}
+
 } // namespace
 
 Result<Fd> mount_for_reading(int image) {
@@ -182,7 +187,7 @@ Result<Volume> Volumes::open(const std::string& thread, const Limits& limits, st
     Volume volume;
     volume.lock = TRY(lock(path, true));
     const bool is_new = !file_exists(path + ".files") && !file_exists(path + ".ext4");
-    if (is_new && spare && ImageShape(spare->limits) == ImageShape(limits) &&
+    if (is_new && spare && ImageShape(spare->limits) == ImageShape(limits) && takes_changes(spare->mount) &&
         ::rename(spare->path.c_str(), (path + ".ext4").c_str()) == 0)
         volume.mount = std::move(spare->mount);
     else if (is_new)

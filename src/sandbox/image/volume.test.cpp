@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <optional>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -85,4 +86,14 @@ TEST_CASE("a spare volume becomes the first thread of its size, and is gone when
     CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
     CHECK(blocks_of(volumes.open("larger", of_size(48 << 20), spare(16 << 20)).value()) > 32 << 20); // not its size
     CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
+    {
+        auto damaged = spare(16 << 20); // as after errors of the disk: nothing can be changed any more
+        const Fd files(::openat(damaged->mount.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        uint32_t immediately = 2;                                                   // EXT4_GOING_FLAGS_NOLOGFLUSH
+        REQUIRE(::ioctl(files.get(), _IOR('X', 125, uint32_t), &immediately) == 0); // EXT4_IOC_SHUTDOWN
+        auto thread = volumes.open("after a full disk", of_size(16 << 20), std::move(damaged));
+        REQUIRE_MESSAGE(thread.ok(), thread.error().message);
+        CHECK(Fd(::openat(thread.value().files.get(), "mine", O_WRONLY | O_CREAT | O_CLOEXEC, 0644)).is_open());
+        CHECK_FALSE(file_exists(folder.path + "/spare.ext4"));
+    }
 }
