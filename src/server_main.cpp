@@ -1,6 +1,5 @@
 // `hone-server`: the commands of `hone` that need the server's code. Run by `hone` (main.cpp) with the same arguments.
 #include "server/commands/commands.h"
-#include "telemetry/engine/engine.h"
 
 #include <cstdio>
 #include <string_view>
@@ -21,7 +20,6 @@ int main(int argc, char** argv) {
         {"migrate", server::migrate_main},
         {"user-reset-password", server::reset_password_main},
         {"print", server::print_main},
-        {"engine", telemetry::engine_main},
     };
     for (const Command& command : commands)
         if (command.name == name) return command.run(argc - 1, argv + 1);

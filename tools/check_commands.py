@@ -75,7 +75,7 @@ def sandbox_commands() -> dict[str, Command]:
 
 
 commands = remote_commands() | usage_commands() | sandbox_commands()
-names = set(commands) | {name.split()[0] for name in commands} | {"help", "print", "engine", "shim", "spawner", "TOOL"}
+names = set(commands) | {name.split()[0] for name in commands} | {"help", "print", "shim", "spawner", "TOOL"}
 tools_text = (root / "src/api/mcp/tools.cpp").read_text()
 names |= set(re.findall(r'\btool<\w+>\((?:\s*\w+,)?\s*"(\w+)"', tools_text))  # inside of a run
 groups = {name.split()[0] for name in commands if " " in name}

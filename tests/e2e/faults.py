@@ -45,7 +45,8 @@ class SmallDisk:
         self.enter = ["nsenter", "--target", str(self.holder.pid), "--mount"]
         self.filler = pathlib.Path(f"/proc/{self.holder.pid}/root{self.folder}/filler")
 
-    def fill(self):
+    def fill(self, but=0):
+        """All of it, or all but so many bytes."""
         with open(self.filler, "wb", buffering=0) as file:
             with contextlib.suppress(OSError):
                 while True:
@@ -53,6 +54,7 @@ class SmallDisk:
             with contextlib.suppress(OSError):
                 while True:
                     file.write(b"x")
+            file.truncate(max(0, file.tell() - but))
 
     def empty(self):
         self.filler.unlink()
@@ -248,6 +250,8 @@ def fault(installation, part, kind):
         disk.fill()
         yield
         disk.empty()
+        if part == "span store" and installation.store.process.poll() is not None:
+            installation.store.start()  # it ends when a write fails
         if part == "PostgreSQL" and installation.postgres.process.poll() is not None:
             installation.postgres.data_on_disk().joinpath("postmaster.pid").unlink(missing_ok=True)
             installation.postgres.start()  # a full disk may end it

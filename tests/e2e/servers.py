@@ -91,8 +91,8 @@ class SpanStore:
 
     def begin(self, binary, stack, directory, enter, gates=1):
         self.socket = str(self.folder / "s")
-        program = pathlib.Path(binary).resolve().parent / "hone-server"
-        self.command = [*enter, program, "engine", "--directory", directory, "--socket", self.socket]
+        program = pathlib.Path(binary).resolve().parent / "hone-engine"
+        self.command = [*enter, program, "--directory", directory, "--socket", self.socket]
         self.start()
         stack.callback(self.stop)
         self.gates = [self.open_gate(stack) for _ in range(gates)]

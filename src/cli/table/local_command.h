@@ -24,7 +24,6 @@ inline constexpr LocalCommand local_commands[] = {
     {"image", "Add, list and remove root images for sandboxes", ""},
     {"user-reset-password", "Sets a temporary password in a data directory", "hone-server", true},
     {"print", "Print a document made from the program itself", "hone-server", true},
-    {"engine", "Holds the spans of a server", "hone-server", true},
     {"spawner", "Creates and destroys sandboxes on request", "", true},
     {"shim", "Owns one live sandbox", "", true},
 };

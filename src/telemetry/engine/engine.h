@@ -1,7 +1,7 @@
-// `hone engine`: the child process that hosts the embedded ClickHouse engine. It owns one directory, implements the
+// `hone-engine`: the child process that hosts the embedded ClickHouse engine. It owns one directory, implements the
 // part of ClickHouse's HTTP interface that we use over a unix socket, and can reach nothing else
 // (engine_confinement.h).
-//   engine --directory DIR --socket PATH [--library PATH] [--memory-bytes N] [--threads N]
+//   hone-engine --directory DIR --socket PATH [--library PATH] [--memory-bytes N] [--threads N]
 // It ends when its standard input ends, so it never outlives the server that started it. When it cannot start, its
 // standard output has the reason.
 #pragma once

@@ -18,7 +18,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Only ever hone-server itself or hone-engine: a program that does not know `engine` would start itself repeatedly.
 std::vector<std::string> find_program() {
     std::error_code failed;
     if (const char* named = std::getenv("HONE_ENGINE_PROGRAM"))
@@ -27,7 +26,6 @@ std::vector<std::string> find_program() {
     // Nowhere else: a folder above ours may be writable by all users.
     if (const std::string program = (self.parent_path() / "hone-engine").string(); file_exists(program))
         return {program};
-    if (self.filename() == "hone-server") return {self.string(), "engine"};
     return {};
 }
 

@@ -16,7 +16,7 @@
 namespace hone::telemetry {
 
 struct EngineProcessOptions {
-    std::vector<std::string> program; // empty: HONE_ENGINE_PROGRAM, hone-engine beside us, or our own `engine`
+    std::vector<std::string> program; // empty: HONE_ENGINE_PROGRAM, or hone-engine beside us
     std::string directory;
     std::string socket;
     std::string library; // empty: found by the engine
