@@ -18,7 +18,7 @@ bool is_of_the_disk(int problem) {
     return problem == ENOSPC || problem == EDQUOT || problem == EIO || problem == EFBIG || problem == EROFS;
 }
 
-// Not what queries write down for a while: they fail by themselves.
+// Not temporary files of queries: these fail by themselves.
 bool is_data(std::string_view path) {
     return path.find("/data/") != path.npos && path.find("/data/tmp/") == path.npos;
 }

@@ -392,7 +392,7 @@ Result<> Loader::finish(Block& block) {
     for (const auto& [project, counts] : block.outcome) m_state.ledger[project].add(counts);
     m_state.next_sequence = block.frames.list.back().sequence + 1;
     TRY(write_file(m_options.state_file, encode_state(m_state)));
-    // Before a waiter continues, so that its first list is one that knows of these spans.
+    // Before a waiter continues, so that its first list has these spans.
     if (m_options.loaded) {
         std::vector<SpanRowHead> rows;
         for (const Row& row : block.rows)
