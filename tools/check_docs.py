@@ -207,6 +207,8 @@ tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-
                          capture_output=True, text=True).stdout.splitlines()
 file_names = {pathlib.PurePath(name).name for name in tracked if (root / name).exists()}
 everything = "\n".join(sources.values())
+test_functions = {name for file in (root / "tests").rglob("*.py") if "node_modules" not in file.parts
+                  for name in re.findall(r"^ *def (test_\w+)", file.read_text(), re.M)}
 test_names = [name for file in src.rglob("*.test.cpp") for name in re.findall(r'TEST_CASE\("((?:[^"\\]|\\.)*)"', file.read_text())]
 
 
@@ -237,6 +239,8 @@ def check_names(document: pathlib.Path) -> None:
     for start in sorted(set(re.findall(r'"([^"\n]+) …"', text))):
         if not any(name.startswith(start) for name in test_names):
             problems.append(f"{where} names the test \"{start} …\", which does not exist")
+    for name in sorted(set(re.findall(r"`(test_\w+)`", text)) - test_functions):
+        problems.append(f"{where} names the test {name}, which is not in tests/")
     for number in sorted(set(re.findall(r"\bADR (\d{4})\b", text))):
         if not list((root / "docs/adr").glob(f"{number}-*.md")):
             problems.append(f"{where} names ADR {number}, which does not exist")

@@ -1,6 +1,7 @@
 #include "api/api.h"
 
 #include "access/accounts/agent_keys.h"
+#include "api/core/cookies.h"
 #include "api/core/drop_in.h"
 #include "api/mcp/mcp.h"
 #include "base/log.h"
@@ -327,7 +328,7 @@ Result<access::Caller> Api::authenticate(const net::RequestHead& head, const Rou
             return m_services.identities.agents.authenticate(token, head.peer, head.id);
         return m_services.access.keys.authenticate(token, head.peer, head.id);
     }
-    if (const std::string token = head.cookie("hone_session"); !token.empty())
+    if (const std::string token = session_token(head); !token.empty())
         return m_services.access.logins.authenticate(token, head.peer, head.id);
     return access::Caller::guest(head.peer, head.id);
 }

@@ -303,4 +303,8 @@ Result<ProviderCheck> Providers::check(const access::Caller& caller, const std::
     return outcome;
 }
 
+Result<bool> has_enabled_provider(sql::Database& database) {
+    return !TRY(database.query("SELECT 1 FROM identity_providers WHERE enabled = 1 LIMIT 1")).empty();
+}
+
 } // namespace hone::identity

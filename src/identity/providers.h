@@ -183,4 +183,7 @@ private:
     const std::string m_public_url; // without a slash at the end
 };
 
+// Whether people can sign in through any provider; for checks of an installation.
+Result<bool> has_enabled_provider(sql::Database& database);
+
 } // namespace hone::identity

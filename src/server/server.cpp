@@ -1,11 +1,11 @@
 #include "server/server.h"
 
-#include "access/names.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "broker/wire/authority.h"
 #include "objects/owner.h"
 #include "server/object_storage.h"
+#include "server/operations/password_logins.h"
 #include "signal/run_issues.h"
 #include "sql/migrate.h"
 
@@ -24,18 +24,6 @@ namespace {
 
 std::string database_url(const config::Config& config) {
     return config.database_url.empty() ? "sqlite:" + config.data_dir + "/hone.db" : config.database_url;
-}
-
-// "all", or addresses. An empty list would lock out all users without a provider.
-Result<std::optional<std::vector<std::string>>> password_accounts(const std::string& setting) {
-    if (setting == "all") return std::optional<std::vector<std::string>>();
-    std::vector<std::string> accounts;
-    for (const std::string_view part : split(setting, ',')) {
-        const auto email = access::checked_email(trim(part));
-        if (!email.ok()) return invalid("password_logins must be `all` or e-mail addresses separated by commas");
-        accounts.push_back(email.value());
-    }
-    return std::optional(std::move(accounts));
 }
 
 // A file with the system's authorities and those of a file; empty: the system's store is enough.
@@ -194,6 +182,8 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(open_membership());
     TRY(open_secrets());
     m_first_start = TRY(m_access->first_start(admin_password));
+    for (const std::string& problem : password_login_problems(*m_database, m_config))
+        log(Level::warning, "password_logins can lock people out", {{"why", problem}});
     TRY(m_access->note_version(server::version));
     m_sandbox_audit.emplace(m_access->audit, m_config.data_dir + "/sandbox");
     m_sandbox_audit->start();

@@ -1,12 +1,15 @@
-"""What administrators use: custom roles, storage by space, keys by last use, the versions that served."""
+"""What administrators use: custom roles, storage by space, keys by last use, the versions that served, the audit log in files, ended logins."""
 
+import csv
+import io
 import json
 import pathlib
 import shutil
 import tempfile
+import urllib.parse
 
 from runs import Shop, shell
-from server import Server, wait_until
+from server import PASSWORD, Server, wait_until
 from server import run as command
 from telemetry import key_of, otlp_json
 
@@ -122,3 +125,71 @@ def test_an_upgrade_is_seen_without_asking_anybody(binary, stack):
     server.start()
     again = server.admin().must("GET", "/v1/server").data
     assert again["versions"] == shown["versions"] and again["program_replaced"] is False, again
+
+
+def cell_of(value):
+    """As CSV has a value: text that a spreadsheet would take for a formula begins with an apostrophe."""
+    if isinstance(value, str):
+        return "'" + value if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return "" if value is None else value if isinstance(value, dict) else str(value)
+
+
+def test_the_audit_log_is_exported_as_json_lines_and_csv_with_each_filter(binary, stack):
+    server = stack.enter_context(Server(binary))
+    admin = server.admin()
+    name = '=1+1,"x"'
+    made = admin.must("POST", "/v1/keys", {"name": name, "scopes": ["all"]}).data
+    project = server.client(key=made["key"]).must("POST", "/v1/projects", {"name": "by\u00e4 key"}).data["id"]
+    after = admin.must("GET", "/v1/audit?limit=1").data[0]["time"]
+    admin.must("POST", "/v1/spaces", {"name": "other"})
+    admin.must("POST", "/v1/projects?space=other", {"name": "elsewhere"})
+    admin.must("POST", "/v1/projects", {"name": "later"})
+    server.client().post("/v1/login", {"email": "+1@example.com", "password": "wrong"})
+    actor = urllib.parse.quote(name)
+    for query, least in (("", 3), ("scope=installation", 6), (f"actor={actor}", 1), (f"actor={made['id']}", 1), ("action=project_create", 2),
+                         ("action=project_*", 2), (f"target={project}", 1), (f"after={after}", 2), (f"before={after}", 1), ("space=other", 1),
+                         (f"actor={actor}&action=project_create&target={project}&after={after}", 1),
+                         (f"actor={actor}&action=key_create", 0), ("scope=installation&action=nothing_such", 0)):
+        listed = admin.must("GET", f"/v1/audit?limit=1000&{query}").data[::-1]
+        assert len(listed) >= least and (least or not listed), (query, listed)
+        lines = admin.must("GET", f"/v1/audit/export?{query}")
+        assert lines.headers["content-type"] == "application/x-ndjson" and 'filename="audit.jsonl"' in lines.headers["content-disposition"]
+        assert [json.loads(line) for line in lines.text.splitlines()] == listed, query
+        table = admin.must("GET", f"/v1/audit/export?format=csv&{query}")
+        assert table.headers["content-type"] == "text/csv; charset=utf-8" and 'filename="audit.csv"' in table.headers["content-disposition"]
+        header, *rows = csv.reader(io.StringIO(table.text, newline=""), strict=True)
+        assert header[:4] == ["seq", "time", "space_id", "actor_kind"] and header[-1] == "hash" and len(rows) == len(listed), (query, table.text)
+        for row, entry in zip(rows, listed):
+            assert header == list(entry) and len(row) == len(header), row
+            found = dict(zip(header, row)) | {"details": json.loads(row[header.index("details")])}
+            assert found == {column: cell_of(value) for column, value in entry.items()}, (found, entry)
+    own = admin.must("GET", f"/v1/audit/export?format=csv&actor={actor}").text
+    assert own.count("\r\n") == 2 and ',"\'=1+1,""x""",project_create,' in own, own
+    refused = admin.must("GET", "/v1/audit/export?format=csv&scope=installation&action=login_*").text
+    assert ",'+1@example.com," in refused, refused
+    assert admin.get("/v1/audit/export?format=xlsx").status == 400 and admin.get("/v1/audit/export?scope=installation&space=other").status == 400
+    reader = admin.must("POST", "/v1/keys", {"name": "reader", "scopes": ["project_read"]}).data["key"]
+    assert server.client(key=reader).get("/v1/audit/export").status == 403
+
+
+def test_an_owner_ends_all_logins_of_one_person_and_none_of_another(binary, stack):
+    server = stack.enter_context(Server(binary))
+    admin = server.admin()
+    people = {}
+    for email in ("ada@example.com", "bob@example.com"):
+        invite = admin.must("POST", "/v1/spaces/default/invites", {"email": email, "role": "member"}).data
+        server.client().must("POST", f"/v1/invites/{invite['path'].split('/')[-1]}/accept", {"password": PASSWORD})
+        people[email] = [server.client().login(email, PASSWORD) for _ in range(2)]
+    ada, bob = people.values()
+    key = ada[0].must("POST", "/v1/keys", {"name": "of Ada", "kind": "personal"}).data["key"]
+    user = ada[0].must("GET", "/v1/me").data["user"]["id"]
+    assert bob[0].call("DELETE", f"/v1/users/{user}/login_sessions").status == 403
+    listed = admin.must("GET", f"/v1/login_sessions?user={user}").data
+    admin.must("DELETE", f"/v1/users/{user}/login_sessions")
+    assert [client.get("/v1/me").status for client in (*ada, *bob, admin)] == [401, 401, 200, 200, 200]
+    assert server.client(key=key).get("/v1/me").status == 200, "a key is no login"
+    assert admin.must("GET", f"/v1/login_sessions?user={user}").data == []
+    entry, = admin.must("GET", "/v1/audit?scope=installation&action=login_sessions_end").data
+    assert (entry["actor_name"], entry["target"], entry["details"]) == ("admin@localhost", user, {"count": len(listed)}), entry
+    assert len(listed) >= 2
+    server.client().login("ada@example.com", PASSWORD)

@@ -364,7 +364,15 @@ def test_passwords_can_be_left_to_break_glass_accounts_whose_use_is_audited_and_
     provider = BadProvider(stack)
     add(server, provider, mappings=[{"group": "*", "space": "default", "role": "viewer"}], link_by_email=True)
     server.stop()
-    server.flags += ["--password-logins", ADMIN]
+    # Settings that would lock the owners out, and what is fine: `hone check` and the log of the server report them.
+    no_owner, no_provider = "names no enabled owner of the installation who has a password", "no provider of single sign-on is enabled"
+    server.flags += ["--password-logins", "ada@example.com, nobody@example.com"]
+    assert no_owner in password_logins(binary, server) and no_provider not in password_logins(binary, server)
+    server.start()
+    assert no_owner in server.output() and no_provider not in server.output()
+    server.stop()
+    server.flags[-1] = ADMIN
+    assert password_logins(binary, server) == f"ok: only {ADMIN}"
     server.start()
     assert server.client().get("/v1/login_options").data["passwords"] is False
     texts = set()
@@ -385,6 +393,17 @@ def test_passwords_can_be_left_to_break_glass_accounts_whose_use_is_audited_and_
     link = admin.must("POST", f"/v1/users/{me(server, browser)['user']['id']}/password_reset", {}).data["path"].split("/")[-1]
     answer = server.client().post(f"/v1/password_resets/{link}", {"password": "another long password"})
     assert answer.status == 409 and "set-cookie" not in answer.headers, answer.text
+    assert admin.call("PATCH", "/v1/identity_providers/company", {"enabled": False}).status == 200
+    server.stop()
+    assert no_provider in password_logins(binary, server) and no_owner not in password_logins(binary, server)
+    assert "public_url is empty" not in password_logins(binary, server)
+
+
+def password_logins(binary, server):
+    """The line of `hone check` about the setting."""
+    checked = run(binary, "check", "--json", "--data-dir", str(server.data_dir), *server.flags)
+    line, = [line for line in json.loads(checked.stdout) if line["name"] == "password logins"]
+    return f"{line['state']}: {line['detail']}"
 
 
 class RealProvider:

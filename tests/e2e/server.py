@@ -81,6 +81,7 @@ class Client:
         self.key = key
         self.tls = tls
         self.cookie = self.csrf = None
+        self.cookie_name = "hone_session"
 
     def connection(self, timeout=PATIENCE):
         parts = urllib.parse.urlsplit(self.url)
@@ -93,7 +94,7 @@ class Client:
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
         elif self.cookie:
-            sent["Cookie"] = f"hone_session={self.cookie}"
+            sent["Cookie"] = f"{self.cookie_name}={self.cookie}"
             sent.setdefault("X-CSRF-Token", self.csrf)
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
@@ -107,8 +108,9 @@ class Client:
         finally:
             connection.close()
         for part in answer.headers.get("set-cookie", "").split(";")[:1]:
-            if part.startswith("hone_session="):
-                self.cookie = part.split("=", 1)[1] or None
+            name, _, value = part.partition("=")
+            if name in ("hone_session", "__Host-hone_session"):
+                self.cookie_name, self.cookie = name, value or None
                 if self.cookie and answer.status == 200:
                     self.csrf = answer.data["csrf_token"]
         return answer

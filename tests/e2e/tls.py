@@ -1,11 +1,13 @@
-"""TLS: on with two settings, reloaded by SIGHUP, the old certificate kept when the new one is broken."""
+"""TLS: on with two settings, reloaded by SIGHUP, the old certificate kept when the new one is broken; cookies that only this host can set."""
 
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
+import urllib.parse
 
+from openid import BadProvider, Browser, attack, free_port
 from server import Client, Server, trusting, wait_until
 
 
@@ -105,3 +107,36 @@ def test_plain_http_and_old_tls_get_nowhere_on_a_tls_port(binary, stack):
         except (ssl.SSLError, ConnectionResetError):
             pass
     assert Client(server.url, tls=trusting(certificate)).get("/healthz").status == 200
+
+
+def test_cookies_that_a_sibling_subdomain_planted_are_not_read(binary, stack):
+    """Such a page can set a cookie for all hosts of the domain, but none whose name begins with __Host-."""
+    address = f"127.0.0.1:{free_port()}"
+    server = Server(binary, None, "--listen", address, "--public-url", f"https://{address}", "--sign-on-private-addresses", "true")
+    certificate, key = make_certificate(server.data_dir.parent / "tls", "only")
+    server.flags += ["--tls-certificate-file", str(certificate), "--tls-key-file", str(key)]
+    stack.enter_context(server)
+    client, guest = (Client(server.url, tls=trusting(certificate)) for _ in range(2))
+    login = client.post("/v1/login", {"email": "admin@localhost", "password": "correct horse battery"})
+    cookie = login.headers["set-cookie"]
+    assert cookie.startswith("__Host-hone_session=") and "; Path=/; " in cookie and "; Secure" in cookie and "Domain" not in cookie, cookie
+    assert client.get("/v1/me").status == 200
+    assert guest.call("GET", "/v1/me", headers={"Cookie": f"hone_session={client.cookie}"}).status == 401
+    both = guest.call("GET", "/v1/me", headers={"Cookie": f"hone_session={'A' * 43}; __Host-hone_session={client.cookie}"})
+    assert both.status == 200, both.text
+    # A sign-in of the attacker's, whose cookie is planted in the victim's browser, does not end as the victim's.
+    provider = BadProvider(stack)
+    client.must("POST", "/v1/identity_providers", {"name": "company", "issuer": provider.issuer, "client_id": "hone", "client_secret": provider.secret})
+    start = guest.get("/v1/login/company/start")
+    cookie = start.headers["set-cookie"]
+    assert start.status == 302 and cookie.startswith("__Host-hone_sign_on=") and "; Path=/; " in cookie and "; Secure" in cookie, cookie
+    back = urllib.parse.urlsplit(Browser().get(start.headers["location"]).location)
+    named = cookie.split(";")[0]
+    planted = guest.call("GET", f"{back.path}?{back.query}", headers={"Cookie": named.removeprefix("__Host-")})
+    assert planted.status == 400 and "began in another browser" in planted.text, planted.text
+    attack("login CSRF: cookies planted by a sibling subdomain", "not read: over TLS only names with __Host- count")
+    connection = guest.connection()
+    connection.request("GET", f"{back.path}?{back.query}", headers={"Cookie": named})
+    done = connection.getresponse()
+    cookies = [value for header, value in done.getheaders() if header.lower() == "set-cookie"]
+    assert done.status == 200 and any(value.startswith("__Host-hone_session=") for value in cookies), cookies

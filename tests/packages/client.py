@@ -3,7 +3,7 @@
 client.py span NAME      sends a span over OTLP, waits until it is stored, prints the names of all spans
 client.py start SCRIPT   starts a worker that runs a shell script, waits until its sandbox runs, prints its id
 client.py state RUN      prints the state of a worker
-client.py wait RUN       waits until the worker ended, prints its state and what it wrote
+client.py wait RUN       waits until the worker ended, prints its state, what it wrote and the tier of its sandbox
 client.py key NAME       prints a new API key of the person
 HONE_PASSWORD is the password of admin@localhost, HONE_SERVER the server's address (127.0.0.1), HONE_SETTINGS further settings of workers."""
 
@@ -93,7 +93,8 @@ def start(client, script):
 def wait(client, run):
     ended = wait_for(lambda: found if (found := run_of(client, run))["state"] in OVER else None, "the worker did not end")
     texts = [event["text"] for event in client.call("GET", f"/v1/runs/{run}/events?limit=1000")["data"]]
-    return {"state": ended["state"], "texts": texts}
+    manifest = client.call("GET", f"/v1/runs/{run}/manifest")["data"] if ended["state"] == "succeeded" else {}
+    return {"state": ended["state"], "texts": texts, "tier": manifest.get("tier", "")}
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import traceback
 import unittest.mock
 
 import docker
+import sizes
 from chart import check_chart, rendered
 from machine import SYSTEMD, Machine, run, wait_until
 
@@ -75,6 +76,7 @@ def check_worker(ended):
     assert ended["state"] == "succeeded", ended
     said = "\n".join(ended["texts"])
     assert "worked" in said and "no data here" in said, said
+    assert ended["tier"] == "ns", ended
 
 
 class Suite:
@@ -85,8 +87,8 @@ class Suite:
         self.packages = pathlib.Path(options.packages).resolve()
         self.packages.mkdir(parents=True, exist_ok=True)
 
-    def package(self, kind, *more, **options):
-        run(sys.executable, ROOT / "tools/package.py", "--build", self.build, "--level", "1", *more, kind, timeout=1800, **options)
+    def package(self, *words, **options):
+        run(sys.executable, ROOT / "tools/package.py", "--build", self.build, "--level", "1", *words, **({"timeout": 1800} | options))
 
     def made(self, kind, name, *more):
         """The folder in which a kind of package was made, once."""
@@ -160,6 +162,20 @@ class Suite:
         size = sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())
         print(f"        hone: {size / 1e6:.1f} MB installed, without the engine", flush=True)
         assert size <= MOST_INSTALLED, size
+
+    def test_the_sizes_of_what_is_downloaded_and_installed_are_listed(self):
+        """With --write-sizes as `./dev package` makes them; else compressed less, which is faster."""
+        if self.options.write_sizes:
+            whole = self.packages / "whole"
+            self.package("deb", "archive", "image", "--level", "19", "--out", whole, timeout=10800)
+            debs, archive, layout = whole, next(whole.glob("*.tar.zst")), whole / "image"
+        else:
+            debs, archive, layout = self.debs(NEW), next(self.made("archive", "archive").glob("*.tar.zst")), self.made("image", "image-out") / "image"
+        rows = sizes.rows_of(debs, archive, layout)
+        assert len(rows) == 7 and all(0 < row.download <= row.installed for row in rows), rows
+        print("".join(f"        {row.what}: {row.download / 1e6:.1f} MB, {row.installed / 1e6:.1f} MB installed\n" for row in rows), end="", flush=True)
+        if self.options.write_sizes:
+            sizes.write_table(ROOT / "docs/install.md", rows)
 
     def test_a_clone_in_another_folder_gives_the_same_packages(self):
         """Built again. The compiler's cache serves what it has: its keys have no folder in them. --whole compiles everything."""
@@ -444,6 +460,7 @@ def main():
     parser.add_argument("--packages", default=ROOT / "build/packages-test")
     parser.add_argument("--roots", default="bookworm,trixie,noble", help="releases of Debian and Ubuntu in which packages and archive are tried")
     parser.add_argument("--keep", action="store_true", help="keep the packages and use those that were kept")
+    parser.add_argument("--write-sizes", action="store_true", help="print the sizes into docs/install.md, compressed as ./dev package does")
     parser.add_argument("--whole", action="store_true", help="compile everything again for the comparison of two folders")
     parser.add_argument("names", nargs="*", help="parts of names of tests; all if none is given")
     options = parser.parse_args()

@@ -109,6 +109,16 @@ Result<std::optional<SharedPeer>> shared_peer(sql::Database& database) {
     return std::optional(SharedPeer{std::string(row.text(0)), row.integer(2)});
 }
 
+Result<bool> has_owner_with_password(sql::Database& database, const std::vector<std::string>& emails) {
+    for (const std::string& email : emails)
+        if (!TRY(database.query("SELECT 1 FROM users WHERE email = ? AND installation_owner = 1 AND disabled = 0 AND "
+                                "password_hash <> ''",
+                                email))
+                 .empty())
+            return true;
+    return false;
+}
+
 std::string peer_group(const std::string& peer) {
     in6_addr address{};
     if (inet_pton(AF_INET6, peer.c_str(), &address) != 1) return peer;

@@ -140,6 +140,9 @@ struct SharedPeer {
 };
 Result<std::optional<SharedPeer>> shared_peer(sql::Database& database);
 
+// Whether one of these accounts is an enabled owner of the installation that has a password.
+Result<bool> has_owner_with_password(sql::Database& database, const std::vector<std::string>& emails);
+
 // What counts as one address: an IPv4 address, or the first 64 bits of an IPv6 one (a host can use all of the rest).
 std::string peer_group(const std::string& peer);
 

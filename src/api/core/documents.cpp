@@ -244,7 +244,8 @@ Value openapi(std::string_view version) {
     Object cookie{{"type", "apiKey"},
                   {"in", "cookie"},
                   {"name", "hone_session"},
-                  {"description", "Set by POST /v1/login; writes also need the X-CSRF-Token header."}};
+                  {"description", "Set by POST /v1/login, over TLS as __Host-hone_session; writes also need the "
+                                  "X-CSRF-Token header."}};
     return Object{
         {"openapi", "3.1.0"},
         {"info", Object{{"title", "Hone"},

@@ -13,6 +13,7 @@
 #include "server/commands/arguments.h"
 #include "server/commands/commands.h"
 #include "server/object_storage.h"
+#include "server/operations/password_logins.h"
 #include "skill/skills.h"
 #include "sql/directory_lock.h"
 #include "sql/sql.h"
@@ -216,6 +217,19 @@ std::optional<CheckLine> check_proxies(const config::Config& config) {
         "all of them (docs/accounts.md)"};
 }
 
+std::optional<CheckLine> check_password_logins(const config::Config& config) {
+    if (config.password_logins == "all") return std::nullopt;
+    const auto database = open_database(config);
+    if (!database) return std::nullopt;
+    std::string found;
+    for (const std::string& problem : password_login_problems(*database, config))
+        found += (found.empty() ? "" : "; ") + problem;
+    if (found.empty()) return CheckLine{"password logins", "ok", "only " + config.password_logins, ""};
+    return CheckLine{"password logins", "warning", found,
+                     "name an owner in password_logins and give the account a password; hone provider create "
+                     "(docs/accounts.md)"};
+}
+
 CheckLine check_models(const config::Config& config) {
     std::string found;
     if (const int64_t skills = count_model_skills(config); skills > 0)
@@ -286,6 +300,7 @@ int check_main(int argc, char** argv) {
                                  check_tls(config),
                                  check_descriptors()};
     if (const auto proxies = check_proxies(config)) lines.push_back(*proxies);
+    if (const auto passwords = check_password_logins(config)) lines.push_back(*passwords);
     if (const std::string url = running_server(config.data_dir); !url.empty()) {
         if (const auto spans = check_spans(url)) lines.push_back(*spans);
         if (const auto parts = check_parts(url)) lines.push_back(*parts);

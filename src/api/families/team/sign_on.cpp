@@ -193,7 +193,8 @@ Result<One<LoginOptions>> get_login_options(const Call& call) {
 }
 
 Result<net::Response> start_sign_on(const Call& call, const StartSignOn& query) {
-    const auto start = call.services.identities.sign_on.start(call.at("provider"), query.return_to.value_or("/"));
+    const auto start =
+        call.services.identities.sign_on.start(call.caller, call.at("provider"), query.return_to.value_or("/"));
     return start.ok() ? to_provider(call, start.value()) : failed_sign_on(start.error());
 }
 
@@ -207,9 +208,10 @@ Result<net::Response> start_sign_on_link(const Call& call) {
 Result<net::Response> finish_sign_on(const Call& call, const SignOnQuery& query) {
     auto& sign_on = call.services.identities.sign_on;
     const identity::SignOnResponse sent{query.code, query.state, query.iss, query.error};
-    auto done = sign_on.finish(call.caller, call.at("provider"), call.head.cookie(sign_on_cookie_name), sent,
-                               std::string(call.head.header("User-Agent")));
     const bool secure = call.head.tls || sign_on.is_public_url_encrypted();
+    auto done =
+        sign_on.finish(call.caller, call.at("provider"), call.head.cookie(cookie_name(sign_on_cookie_name, secure)),
+                       sent, std::string(call.head.header("User-Agent")));
     if (!done.ok()) return failed_sign_on(done.error());
     const std::string path = escaped_html(done.value().return_to);
     net::Response response = html_page(200, "Signed in", "<meta http-equiv=\"refresh\" content=\"0;url=" + path + "\">",

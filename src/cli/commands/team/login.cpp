@@ -16,10 +16,11 @@ std::string host_name() {
     return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "this machine";
 }
 
-// "hone_session=abc; HttpOnly; …" -> "hone_session=abc"
+// "hone_session=abc; HttpOnly; …" -> "hone_session=abc"; over TLS the name has a prefix
 std::string cookie_of(const Reply& reply) {
     for (const auto& header : reply.headers)
-        if (equals_ignoring_case(header.name, "Set-Cookie") && header.value.starts_with("hone_session="))
+        if (equals_ignoring_case(header.name, "Set-Cookie") &&
+            (header.value.starts_with("hone_session=") || header.value.starts_with("__Host-hone_session=")))
             return header.value.substr(0, header.value.find(';'));
     return "";
 }

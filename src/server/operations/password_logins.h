@@ -1,0 +1,16 @@
+// The setting password_logins: which accounts can log in with a password, and what would lock out the owners of an
+// installation that enforces single sign-on. For the start of the server and for `hone check`. Any thread.
+#pragma once
+
+#include "config/config.h"
+#include "sql/sql.h"
+
+namespace hone::server {
+
+// Null: all accounts.
+Result<std::optional<std::vector<std::string>>> password_accounts(const std::string& setting);
+
+// Empty if single sign-on works for others and an owner has a way in without it, or if passwords work for all.
+std::vector<std::string> password_login_problems(sql::Database& database, const config::Config& config);
+
+} // namespace hone::server
