@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 
-from server import ADMIN, PASSWORD, Client, Server, run, wait_until
+from server import ADMIN, PASSWORD, Client, Server, needs, run, wait_until
 from telemetry import TESTS, key_of, otlp_json, otlp_protobuf, rows
 
 USER = 54321
@@ -239,20 +239,25 @@ def test_any_umask_leaves_the_data_directory_private(binary, stack):
 
 def test_any_locale_stores_the_same(binary, stack):
     made = stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-locale-"))
-    there = [name for name in ("de_DE", "tr_TR")
-             if subprocess.run(["localedef", "-i", name, "-f", "UTF-8", f"{made}/{name}.UTF-8"], capture_output=True).returncode == 0]
-    # A comma in numbers and an i without its dot; where their sources are missing, two that always are there.
-    foreign = {"LOCPATH": made, "LANG": "tr_TR.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"} if len(there) == 2 else {"LC_ALL": "C.UTF-8"}
+    for name in ("de_DE", "tr_TR"):
+        compiled = subprocess.run(["localedef", "-i", name, "-f", "UTF-8", f"{made}/{name}.UTF-8"], capture_output=True)
+        needs(f"the source of the locale {name} (Debian: locales)", compiled.returncode == 0)
+    # A comma in numbers and an i without its dot.
+    foreign = {"LOCPATH": made, "LANG": "tr_TR.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"}
     for variables in (foreign, {"LC_ALL": "xx_XX.nonsense", "LANG": "POSIX"}):
         stored_and_still_there(Typed(binary, empty_folder(stack), ["serve", *PORTS], environment=variables))
 
 
-def test_ipv6_takes_spans_at_every_door(binary, stack):
+def has_ipv6():
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
-        print("this machine has no IPv6: nothing to see")
-        return
+        return False
+    return True
+
+
+def test_ipv6_takes_spans_at_every_door(binary, stack):
+    needs("IPv6", has_ipv6())
     ports = [word.replace("127.0.0.1", "[::1]") for word in PORTS]
     folder = empty_folder(stack)
     server = Typed(binary, folder, ["serve", *ports])
