@@ -16,7 +16,7 @@ class AgentRequests {
 public:
     static constexpr size_t spans = 100; // of a request
 
-    // `first`: of requests for other projects of the same store, so that their ids differ.
+    // `first`: the number before that of the first request; requests with other numbers have other ids.
     AgentRequests(size_t bodies, std::string_view project, uint64_t first = 0) : m_number(first) {
         AgentSpans agents(42);
         for (size_t i = 0; i < bodies; ++i)

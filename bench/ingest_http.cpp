@@ -174,7 +174,10 @@ int main(int argc, char** argv) {
     const int seconds = std::atoi(argv[3]), connections = std::atoi(argv[4]);
     const int pause_ms = argc > 5 ? std::atoi(argv[5]) : 50;
     const double rate = argc > 6 ? std::atof(argv[6]) : 0;
-    bench::AgentRequests requests(60, "bench");
+    // Other ids than those of an earlier process: a span that comes again would be compared with the first one.
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto first = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    bench::AgentRequests requests(60, "bench", static_cast<uint64_t>(first));
     Counts counts;
     const Moment begin = std::chrono::steady_clock::now();
     Pace pace{begin, rate > 0 ? bench::AgentRequests::spans / rate : 0};
