@@ -16,7 +16,8 @@ class AgentRequests {
 public:
     static constexpr size_t spans = 100; // of a request
 
-    AgentRequests(size_t bodies, std::string_view project) {
+    // `first`: the number before that of the first request; requests with other numbers have other ids.
+    AgentRequests(size_t bodies, std::string_view project, uint64_t first = 0) : m_number(first) {
         AgentSpans agents(42);
         for (size_t i = 0; i < bodies; ++i)
             m_bodies.push_back(marked(agents.batch(spans, base_ns, 1'000'000, project)));
@@ -97,7 +98,7 @@ private:
     }
 
     std::vector<Body> m_bodies;
-    std::atomic<uint64_t> m_number{0};
+    std::atomic<uint64_t> m_number;
 };
 
 } // namespace hone::bench

@@ -1,11 +1,13 @@
 // Sends agent traces over OTLP/HTTP in protobuf, as fast as the receiver acknowledges them, on connections that stay
 // open.
-//   bench_ingest_http URL KEY SECONDS CONNECTIONS [PAUSE_MS]     prints one JSON object
-// URL is the address that takes traces, of any receiver; after a refusal a connection waits PAUSE_MS (50).
+//   bench_ingest_http URL KEY SECONDS CONNECTIONS [PAUSE_MS [RATE]]     prints one JSON object
+// URL is the address that takes traces, of any receiver; after a refusal a connection waits PAUSE_MS (50). With RATE it
+// sends that many spans a second, and prints when each request was acknowledged, by the steady clock.
 #include "bench/agent_requests.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -102,15 +104,29 @@ Answer receive(int file) {
 
 struct Counts {
     std::mutex mutex;
-    std::map<int, int64_t> by_status; // requests; 0: without a response
-    int64_t refused_without_delay = 0;
+    std::map<int, int64_t> by_status;                          // requests; 0: without a response
+    int64_t refused_with_delay = 0, refused_without_delay = 0; // with and without Retry-After
     std::vector<double> ack_ms;
+    std::vector<double> acknowledged_at; // seconds
 };
 
-void work(const Address& address, const std::string& key, Moment end, int pause_ms, bench::AgentRequests& requests,
-          Counts& counts) {
+// When the next request is due: all connections share one rate.
+struct Pace {
+    Moment begin;
+    double interval = 0; // seconds between requests; 0: as fast as they are acknowledged
+    std::atomic<int64_t> next = 0;
+
+    void wait() {
+        if (interval > 0)
+            std::this_thread::sleep_until(begin + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                      std::chrono::duration<double>(interval) * next++));
+    }
+};
+
+void work(const Address& address, const std::string& key, Moment end, int pause_ms, Pace& pace,
+          bench::AgentRequests& requests, Counts& counts) {
     int file = -1;
-    while (std::chrono::steady_clock::now() < end) {
+    while (pace.wait(), std::chrono::steady_clock::now() < end) {
         if (file < 0) file = open_connection(address);
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         const std::string body = requests.next(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
@@ -127,9 +143,13 @@ void work(const Address& address, const std::string& key, Moment end, int pause_
         {
             const std::lock_guard lock(counts.mutex);
             ++counts.by_status[answer.status];
-            if (answer.status == 200) counts.ack_ms.push_back(ms);
-            if ((answer.status == 429 || answer.status == 503) && !answer.has_retry_after)
-                ++counts.refused_without_delay;
+            if (answer.status == 200) {
+                counts.ack_ms.push_back(ms);
+                counts.acknowledged_at.push_back(
+                    std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
+            }
+            if (answer.status == 429 || answer.status == 503)
+                ++(answer.has_retry_after ? counts.refused_with_delay : counts.refused_without_delay);
         }
         if (answer.status != 200) std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     }
@@ -148,30 +168,48 @@ double percentile(std::vector<double>& values, double share) {
 int main(int argc, char** argv) {
     Address address;
     if (argc < 5 || !read_address(argv[1], address)) {
-        std::fprintf(stderr, "bench_ingest_http URL KEY SECONDS CONNECTIONS [PAUSE_MS]\n");
+        std::fprintf(stderr, "bench_ingest_http URL KEY SECONDS CONNECTIONS [PAUSE_MS [RATE]]\n");
         return 2;
     }
     const int seconds = std::atoi(argv[3]), connections = std::atoi(argv[4]);
     const int pause_ms = argc > 5 ? std::atoi(argv[5]) : 50;
-    bench::AgentRequests requests(60, "bench");
+    const double rate = argc > 6 ? std::atof(argv[6]) : 0;
+    // Other ids than those of an earlier process: a span that comes again would be compared with the first one.
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto first = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    bench::AgentRequests requests(60, "bench", static_cast<uint64_t>(first));
     Counts counts;
     const Moment begin = std::chrono::steady_clock::now();
+    Pace pace{begin, rate > 0 ? bench::AgentRequests::spans / rate : 0};
     {
         std::vector<std::jthread> threads;
         for (int i = 0; i < connections; ++i)
-            threads.emplace_back(
-                [&] { work(address, argv[2], begin + std::chrono::seconds(seconds), pause_ms, requests, counts); });
+            threads.emplace_back([&] {
+                work(address, argv[2], begin + std::chrono::seconds(seconds), pause_ms, pace, requests, counts);
+            });
     }
     const double took = seconds_since(begin);
     const auto acknowledged = static_cast<double>(counts.by_status[200] * int64_t{bench::AgentRequests::spans});
     std::string statuses;
     for (const auto& [status, number] : counts.by_status)
         statuses += (statuses.empty() ? "\"" : ",\"") + std::to_string(status) + "\":" + std::to_string(number);
+    std::string moments;
+    if (rate > 0) {
+        std::sort(counts.acknowledged_at.begin(), counts.acknowledged_at.end());
+        char text[40];
+        for (const double at : counts.acknowledged_at) {
+            std::snprintf(text, sizeof text, "%s%.4f", moments.empty() ? ",\"acknowledged_at\":[" : ",", at);
+            moments += text;
+        }
+        if (!moments.empty()) moments += ']';
+    }
     std::printf("{\"connections\":%d,\"seconds\":%.1f,\"bytes_per_span\":%zu,\"spans_acknowledged\":%.0f,\"spans_per_"
-                "second_acknowledged\":%.0f,\"requests_by_status\":{%s},\"refused_without_retry_after\":%lld,\"ack_ms_"
-                "p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f}\n",
+                "second_acknowledged\":%.0f,\"requests_by_status\":{%s},\"refused_with_retry_after\":%lld,\"refused_"
+                "without_retry_after\":%lld,\"ack_ms_"
+                "p50\":%.1f,\"ack_ms_p99\":%.1f,\"ack_ms_max\":%.1f%s}\n",
                 connections, took, requests.bytes_per_span(), acknowledged, acknowledged / took, statuses.c_str(),
-                static_cast<long long>(counts.refused_without_delay), percentile(counts.ack_ms, 0.5),
-                percentile(counts.ack_ms, 0.99), percentile(counts.ack_ms, 1.0));
+                static_cast<long long>(counts.refused_with_delay), static_cast<long long>(counts.refused_without_delay),
+                percentile(counts.ack_ms, 0.5), percentile(counts.ack_ms, 0.99), percentile(counts.ack_ms, 1.0),
+                moments.c_str());
     return 0;
 }

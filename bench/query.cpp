@@ -1,119 +1,82 @@
-// The questions people ask, timed on the engine with many spans in it.
+// The queries of people, with many agent spans of a week in the store: lists, traces by id, search, charts, facets.
 //   bench_query [spans [directory]]   prints one JSON object; loads the spans first
-// With a directory the spans stay there, and the next run measures them without loading them again.
+// With a directory the spans stay there, and the next run measures them without loading them again. The spans come
+// through the loader, so that lists use what a server knows in memory. Four projects; queries are of the largest, with
+// 40 %.
 #include "base/text.h"
+#include "bench/load.h"
 #include "bench/machine_state.h"
 #include "bench/merges.h"
-#include "bench/span_generator.h"
-#include "otlp/decode.h"
-#include "telemetry/span/binary.h"
-#include "telemetry/span/normalise.h"
-#include "telemetry/span/span_row.h"
-#include "telemetry/telemetry.h"
 #include "telemetry/temporary_directory.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <future>
-#include <map>
+#include <memory>
 #include <optional>
-#include <thread>
 
 using namespace hone;
 using namespace hone::telemetry;
 
 namespace {
 
-class AnyProject final : public ProjectDirectory {
-public:
-    Result<ProjectRef> resolve(std::string_view, std::string_view name) override {
-        return ProjectRef{"project_" + std::string(name), 0, nullptr, 1.0, {}, {}, {}};
-    }
-};
+constexpr int64_t day_ns = 86'400'000'000'000;
+constexpr size_t spans_per_request = bench::AgentRequests::spans;
+constexpr std::string_view project = "project_shop-0";
+constexpr std::string_view rare_text = "zebulon quokka incident";
+constexpr size_t big_trace_spans = 50'000;
 
-// What the questions need to know of the spans that are there.
-struct Loaded {
-    int64_t begin_ns = 0;
-    std::string trace, project;
-    double spans_per_second = 0;
-};
-
-struct Rows {
-    std::string spans, times;
-    size_t count = 0;
-    std::string trace, project; // one of them
-};
-
-Rows make_rows(bench::SpanGenerator& generator, const Prices& prices, int64_t start_ns, int64_t step_ns) {
-    otlp::Batch batch = generator.batch(20'000, start_ns, step_ns, 20);
-    Rows rows;
-    rows.count = batch.spans.size();
-    std::map<std::pair<std::string, std::string>, std::pair<int64_t, int64_t>> times;
-    for (const otlp::Span& raw : batch.spans) {
-        const Span span = normalise(batch, raw, prices);
-        const std::string project = "project_" + std::string(project_name(*span.resource));
-        append_span_row(rows.spans, span, project, start_ns);
-        auto& range =
-            times.try_emplace({project, std::string(span.trace_id)}, span.start_ns, span.start_ns).first->second;
-        range.second = span.start_ns;
-        if (project == "project_service-0") rows.trace = span.trace_id, rows.project = project;
-    }
-    for (const auto& [key, range] : times) {
-        put_text(rows.times, key.first);
-        rows.times += key.second;
-        put_number(rows.times, range.first);
-        put_number(rows.times, range.second);
-    }
-    return rows;
+std::string big_trace_id() {
+    std::string hex;
+    for (int i = 0; i < 16; ++i) hex += "77";
+    return hex;
 }
 
-// Straight into the engine, as the loader does, without the log; the next rows are made meanwhile.
-bool load(Telemetry& telemetry, size_t spans, int64_t step_ns, Loaded& loaded) {
-    bench::SpanGenerator generator(7);
-    const Prices prices = Prices::built_in();
-    int64_t start_ns = loaded.begin_ns;
-    const auto make = [&] { return make_rows(generator, prices, start_ns, step_ns); };
-    std::future<Rows> next = std::async(std::launch::async, make);
-    for (size_t done = 0; done < spans;) {
-        const Rows rows = next.get();
-        if (done == 0) loaded.trace = rows.trace, loaded.project = rows.project;
-        done += rows.count;
-        start_ns += static_cast<int64_t>(rows.count) * step_ns;
-        if (done < spans) next = std::async(std::launch::async, make);
-        if (!telemetry.engine().insert("hone.trace_times", rows.times, std::chrono::minutes(5)).ok()) return false;
-        if (!telemetry.engine().insert("hone.spans", rows.spans, std::chrono::minutes(5)).ok()) return false;
-    }
-    return true;
+// Of each ten requests four are of the first project, and one is of the last.
+size_t project_of(size_t request) {
+    static constexpr size_t projects[] = {0, 1, 0, 2, 0, 1, 3, 0, 2, 1};
+    return projects[request % std::size(projects)];
 }
 
-// One trace of 50,000 spans.
-bool load_big_trace(Telemetry& telemetry, const std::string& project, int64_t start_ns) {
-    bench::SpanGenerator generator(9);
-    otlp::Batch batch = generator.batch(50'000, start_ns, 1'000'000, 1);
-    const Prices prices = Prices::built_in();
-    std::string rows, time_rows;
+bool load_week(Telemetry& telemetry, size_t spans, int64_t begin_ns) {
+    std::vector<std::unique_ptr<bench::AgentRequests>> senders; // they cannot be moved
+    for (uint64_t i = 0; i < 4; ++i)
+        senders.push_back(
+            std::make_unique<bench::AgentRequests>(30, "shop-" + std::to_string(i), i * uint64_t{1'000'000'000}));
+    const size_t requests = (spans + spans_per_request - 1) / spans_per_request;
+    const int64_t step = 7 * day_ns / static_cast<int64_t>(requests);
+    return bench::load(telemetry, requests, [&](size_t number) {
+        return senders[project_of(number)]->next(begin_ns + static_cast<int64_t>(number) * step);
+    });
+}
+
+// One trace of 50,000 spans on the first day; one of its texts is nowhere else.
+bool load_big_trace(Telemetry& telemetry, int64_t begin_ns) {
+    constexpr size_t piece = 1000;
+    bench::AgentSpans agents(9);
     const std::string trace(16, '\x77');
-    for (otlp::Span& raw : batch.spans) raw.trace_id = trace;
-    for (const otlp::Span& raw : batch.spans) append_span_row(rows, normalise(batch, raw, prices), project, start_ns);
-    put_text(time_rows, project);
-    for (int i = 0; i < 16; ++i) time_rows += "77";
-    put_number(time_rows, start_ns);
-    put_number(time_rows, start_ns + 60'000'000'000'000);
-    return telemetry.engine().insert("hone.trace_times", time_rows, std::chrono::minutes(5)).ok() &&
-           telemetry.engine().insert("hone.spans", rows, std::chrono::minutes(5)).ok();
+    std::string root;
+    return bench::load(telemetry, 1, [&](size_t) {
+        std::string last;
+        for (size_t sent = 0; sent < big_trace_spans; sent += piece) {
+            otlp::Batch batch = agents.batch(piece, begin_ns + static_cast<int64_t>(sent) * 1'000'000, 1'000'000,
+                                             project.substr(project.find('_') + 1));
+            if (sent == 0) root = batch.spans[0].span_id;
+            for (otlp::Span& span : batch.spans) {
+                span.trace_id = trace;
+                if (span.parent_span_id.empty() && span.span_id != root) span.parent_span_id = root;
+            }
+            for (auto& [key, value] : batch.spans[2].attributes)
+                if (sent == 0 && key == "output.value") value = {rare_text};
+            last = otlp::encode_batch(otlp::Encoding::protobuf, batch);
+            if (sent + piece < big_trace_spans && !bench::send(telemetry, last)) return std::string("failed");
+        }
+        return last;
+    });
 }
 
-// Spans of a directory that was loaded before.
-std::optional<Loaded> loaded_before(const std::string& directory) {
-    std::ifstream file(directory + "/bench.loaded");
-    Loaded loaded;
-    if (!(file >> loaded.begin_ns >> loaded.trace >> loaded.project >> loaded.spans_per_second)) return {};
-    return loaded;
-}
-
-// Days of the past become one part after an hour (schema.cpp); here at once.
+// Days of the past become one part after an hour (schema.cpp); here immediately.
 bool merge_all(Telemetry& telemetry) {
     const auto days = telemetry.engine().query(
         ClickHouseQuery("SELECT DISTINCT partition FROM system.parts WHERE database = 'hone' AND table = 'spans' AND "
@@ -130,6 +93,18 @@ bool merge_all(Telemetry& telemetry) {
     return bench::wait_for_merges(telemetry, 3600);
 }
 
+// Begin of the week and load rate of a directory that was loaded before.
+struct Loaded {
+    int64_t begin_ns = 0;
+    double spans_per_second = 0;
+};
+std::optional<Loaded> loaded_before(const std::string& directory) {
+    std::ifstream file(directory + "/bench.loaded");
+    Loaded loaded;
+    if (!(file >> loaded.begin_ns >> loaded.spans_per_second)) return {};
+    return loaded;
+}
+
 int64_t resident_mb(const std::string& process) {
     std::ifstream file("/proc/" + process + "/status");
     for (std::string line; std::getline(file, line);)
@@ -137,93 +112,166 @@ int64_t resident_mb(const std::string& process) {
     return 0;
 }
 
-double median_ms(const std::function<bool()>& question, int times = 15) {
-    std::vector<double> taken;
-    for (int i = 0; i < times; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
-        if (!question()) return -1;
-        taken.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
-    }
-    std::sort(taken.begin(), taken.end());
-    return taken[taken.size() / 2];
+double stored_bytes(Telemetry& telemetry) {
+    const auto bytes =
+        telemetry.engine().query(ClickHouseQuery("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "
+                                                 "database = 'hone' FORMAT TSV"));
+    return bytes.ok() ? std::atof(bytes.value().c_str()) : 0;
 }
+
+class Queries {
+public:
+    Queries(SpanStore& store, int64_t begin_ns) : m_store(store), m_begin(begin_ns), m_end(begin_ns + 7 * day_ns) {}
+
+    // Empty: one of them failed.
+    std::string measure() {
+        lists();
+        traces();
+        search();
+        charts();
+        return m_failed ? "" : m_report;
+    }
+
+private:
+    Scope scope(std::string filter, int64_t from_ns = 0) const {
+        return {std::string(project), from_ns, m_end + day_ns, std::move(filter), std::chrono::minutes(5), nullptr};
+    }
+
+    void add(std::string_view name, const std::function<bool()>& query) {
+        const double ms = bench::median_ms(query);
+        if (ms < 0) {
+            std::fprintf(stderr, "%s: the query failed, or found something else\n", std::string(name).c_str());
+            m_failed = true;
+        }
+        char text[100];
+        std::snprintf(text, sizeof text, "%s\"%s\":%.1f", m_report.empty() ? "" : ",", std::string(name).c_str(), ms);
+        m_report += text;
+    }
+
+    void add_spans(std::string_view name, const std::string& filter, size_t expected) {
+        add(name, [&] {
+            const auto page = m_store.list_spans({scope(filter), {}, {}, {}, 50, false, ""});
+            return page.ok() && page.value().spans.size() == expected;
+        });
+    }
+
+    void add_series(std::string_view name, const Series& series) {
+        add(name, [&] {
+            const auto points = m_store.series(series);
+            return points.ok() && !points.value().empty();
+        });
+    }
+
+    void lists() {
+        add("newest_50_traces", [&] {
+            const auto page = m_store.list_traces({scope(""), {}, 50, ""});
+            return page.ok() && page.value().traces.size() == 50;
+        });
+        add_spans("newest_50_spans", "", 50);
+        add_spans("newest_50_errors", "status = error", 50);
+        add_spans("newest_50_errors_of_a_model", "status = error and model = \"gpt-4.1\"", 50);
+        add_spans("newest_50_of_a_user", "user = \"user-7\"", 50);
+        add("newest_50_chat_sessions", [&] {
+            const auto page = m_store.list_sessions(scope(""), 50, "");
+            return page.ok() && page.value().sessions.size() == 50;
+        });
+    }
+
+    void traces() {
+        Scope middle = scope("");
+        middle.to_ns = m_begin + 3 * day_ns;
+        const auto page = m_store.list_traces({middle, {}, 1, ""});
+        const std::string trace = page.ok() && !page.value().traces.empty() ? page.value().traces[0].trace_id : "";
+        add_skeleton("trace_by_id", trace, 10);
+        add_skeleton("skeleton_of_50000", big_trace_id(), big_trace_spans);
+    }
+
+    void add_skeleton(std::string_view name, const std::string& trace, size_t expected) {
+        add(name, [&] {
+            const auto found = m_store.trace_skeleton(std::string(project), trace);
+            return found.ok() && found.value().spans.size() == expected;
+        });
+    }
+
+    void search() {
+        add_spans("rare_phrase", "output ~ \"" + std::string(rare_text) + "\"", 1);
+        add_spans("phrase_that_is_nowhere", "output ~ \"incident quokka zebulon\"", 0);
+        bench::AgentSpans agents(42);
+        const std::string text = agents.text(100);
+        const std::string word(text.substr(0, text.find(' ')));
+        add_spans("newest_50_with_a_word", "output ~ \"" + word + "\"", 50);
+    }
+
+    void charts() {
+        const Scope week = scope("", m_begin), last_day = scope("", m_end - day_ns);
+        const std::vector<Metric> percentiles{Metric::latency_p50, Metric::latency_p95, Metric::latency_p99};
+        add_series("percentiles_of_a_day", {last_day, percentiles, std::chrono::minutes(5), "", 20, "", ""});
+        add_series("count_and_errors_of_a_week",
+                   {week, {Metric::count, Metric::errors}, std::chrono::hours(1), "", 20, "", ""});
+        add_series("cost_by_model_of_a_week", {week, {Metric::cost}, std::chrono::hours(24), "model", 20, "", ""});
+        for (const std::string field : {"name", "model", "user"})
+            add("facet_" + field + "_of_a_week", [&] {
+                const auto values = m_store.facet(week, field, 20);
+                return values.ok() && !values.value().empty();
+            });
+        add("attribute_keys_of_a_day", [&] {
+            const auto keys = m_store.attribute_keys(last_day, 50);
+            return keys.ok() && !keys.value().empty();
+        });
+    }
+
+    SpanStore& m_store;
+    int64_t m_begin, m_end;
+    std::string m_report;
+    bool m_failed = false;
+};
 
 } // namespace
 
 int main(int argc, char** argv) {
     const bench::MachineState state;
     const size_t spans = argc > 1 ? static_cast<size_t>(std::atoll(argv[1])) : 500'000;
-    const int64_t day = 86'400'000'000'000;
     SystemClock clock;
     const TemporaryDirectory temporary;
     const std::string directory = argc > 2 ? argv[2] : temporary.path();
-    AnyProject projects;
+    auto loaded = loaded_before(directory);
+    constexpr size_t peak_bytes = 2500; // of a span, before its parts are merged
+    std::error_code failed;
+    const auto space = std::filesystem::space(directory, failed);
+    if (!loaded && !failed && space.available < spans * peak_bytes) {
+        std::fprintf(stderr, "%zu spans need %zu GB in %s, which has %zu GB: set TMPDIR\n", spans,
+                     spans * peak_bytes >> 30, directory.c_str(), static_cast<size_t>(space.available >> 30));
+        return 1;
+    }
+    bench::AnyProject projects;
     TelemetryOptions options;
     options.directory = directory;
     auto opened = Telemetry::open(options, projects, clock);
     if (!opened.ok()) return 1;
-    auto ready = opened.value()->store();
-    if (!ready.ok()) {
-        std::fprintf(stderr, "cannot start the engine: %s\n", ready.error().message.c_str());
+    Telemetry& telemetry = *opened.value();
+    auto store = telemetry.store();
+    if (!store.ok()) {
+        std::fprintf(stderr, "cannot start the engine: %s\n", store.error().message.c_str());
         return 1;
     }
-    SpanStore& store = *ready.value();
-    auto before = loaded_before(directory);
-    Loaded loaded = before.value_or(Loaded{to_ns(clock.now()) - 7 * day, {}, {}, 0});
-    const int64_t begin = loaded.begin_ns, end = begin + 7 * day;
-    if (!before) {
-        const auto loading = std::chrono::steady_clock::now();
-        if (!load(*opened.value(), spans, 7 * day / static_cast<int64_t>(spans), loaded)) return 1;
-        loaded.spans_per_second = static_cast<double>(spans) /
-                                  std::chrono::duration<double>(std::chrono::steady_clock::now() - loading).count();
-        if (!load_big_trace(*opened.value(), loaded.project, begin)) return 1;
-        std::ofstream(directory + "/bench.loaded")
-            << begin << ' ' << loaded.trace << ' ' << loaded.project << ' ' << loaded.spans_per_second << '\n';
+    if (!loaded) {
+        loaded = Loaded{to_ns(clock.now()) - 7 * day_ns, 0};
+        const auto begin = std::chrono::steady_clock::now();
+        if (!load_week(telemetry, spans, loaded->begin_ns)) return 1;
+        loaded->spans_per_second = static_cast<double>(spans) /
+                                   std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (!load_big_trace(telemetry, loaded->begin_ns)) return 1;
+        std::ofstream(directory + "/bench.loaded") << loaded->begin_ns << ' ' << loaded->spans_per_second << '\n';
     }
-    if (!merge_all(*opened.value())) return 1;
-    const std::string &trace = loaded.trace, &project = loaded.project;
-    const std::string engine = std::to_string(opened.value()->engine_process()->pid());
-    const int64_t idle_mb = resident_mb(engine);
-
-    Scope all{project, begin, end, "", std::chrono::seconds(60), nullptr};
-    Scope last_day{project, end - day, end, "", std::chrono::seconds(60), nullptr};
-    Scope errors{project, begin, end, "status = error and model = \"gpt-4o\"", std::chrono::seconds(60), nullptr};
-    Scope phrase{project, begin, end, "output ~ \"zebulon quokka incident\"", std::chrono::seconds(60), nullptr};
-    const double by_id = median_ms([&] { return store.trace_skeleton(project, trace).ok(); }, 50);
-    const double latest = median_ms([&] { return store.list_spans({errors, {}, {}, {}, 50, false, ""}).ok(); });
-    const double percentiles = median_ms([&] {
-        return store
-            .series({last_day,
-                     {Metric::latency_p50, Metric::latency_p95, Metric::latency_p99},
-                     std::chrono::minutes(5),
-                     "",
-                     20,
-                     "",
-                     ""})
-            .ok();
-    });
-    const double cost = median_ms([&] {
-        return store.series({all, {Metric::cost}, std::chrono::hours(24), "model", 20, "", ""}).ok();
-    });
-    const double search = median_ms([&] { return store.list_spans({phrase, {}, {}, {}, 50, false, ""}).ok(); });
-    std::string big;
-    for (int i = 0; i < 16; ++i) big += "77";
-    size_t skeleton_spans = 0;
-    const double skeleton = median_ms(
-        [&] {
-            auto found = store.trace_skeleton(project, big);
-            skeleton_spans = found.ok() ? found.value().spans.size() : 0;
-            return found.ok();
-        },
-        7);
-    const double traces = median_ms([&] { return store.list_traces({last_day, {}, 50, ""}).ok(); });
-    std::printf(
-        "{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"trace_by_id_ms\":%.1f,\"latest_50_filtered_ms\":%.1f,"
-        "\"percentiles_24h_per_5min_ms\":%.1f,"
-        "\"cost_by_model_and_day_ms\":%.1f,\"rare_phrase_one_project_ms\":%.1f,\"skeleton_%zu_spans_ms\":%.1f,"
-        "\"latest_50_traces_24h_ms\":%.1f,\"engine_rss_mb_before\":%lld,\"engine_rss_mb\":%lld,\"machine\":%s}\n",
-        spans, loaded.spans_per_second, by_id, latest, percentiles, cost, search, skeleton_spans, skeleton, traces,
-        static_cast<long long>(idle_mb), static_cast<long long>(resident_mb(engine)),
-        json::print(state.report()).c_str());
+    if (!merge_all(telemetry) || !bench::finish_upgrade(telemetry)) return 1;
+    const std::string engine = std::to_string(telemetry.engine_process()->pid());
+    const auto idle_mb = resident_mb(engine);
+    const std::string report = Queries(*store.value(), loaded->begin_ns).measure();
+    if (report.empty()) return 1;
+    std::printf("{\"spans\":%zu,\"load_spans_per_second\":%.0f,\"disk_bytes_per_span\":%.0f,\"median_ms\":{%s},"
+                "\"engine_rss_mb_before\":%lld,\"engine_rss_mb\":%lld,\"machine\":%s}\n",
+                spans, loaded->spans_per_second, stored_bytes(telemetry) / static_cast<double>(spans + big_trace_spans),
+                report.c_str(), static_cast<long long>(idle_mb), static_cast<long long>(resident_mb(engine)),
+                json::print(state.report()).c_str());
     return 0;
 }

@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """Finds assertions that cannot fail, or that accept two outcomes where one is right: constants, tuples, `status in (200,
 401)`, `status == 200 || status == 401`, `status < 500`, an assertion whose failure is caught and ignored, tests without
-any assertion. Where a race really decides between the outcomes, `either: reason` in a comment on the line, or on the one
-before, reports it. Doctest cases without an assertion are found when they run (src/test_main.cpp)."""
+any assertion. And tests that leave themselves out without being counted: a test that prints and returns, or a plain
+`return` from a test, where `needs` (tests/e2e/server.py) or `skip_test` (src/base/testing.h) would name and count it.
+Where a race really decides between the outcomes, `either: reason` in a comment on the line, or on the one before, reports
+it. Doctest cases without an assertion are found when they run (src/test_main.cpp).
+
+usage: check_assertions.py [--self-test]
+"""
 import ast
 import pathlib
 import re
@@ -35,8 +40,15 @@ def accepts_two(test: ast.expr) -> bool:
     return False
 
 
-def check_python(path: pathlib.Path) -> None:
-    text = path.read_text()
+def own_nodes(node: ast.AST):
+    """The nodes of a function, without those of functions and classes inside it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield child
+            yield from own_nodes(child)
+
+
+def check_python(path: pathlib.Path, text: str) -> None:
     lines, tree = text.splitlines(), ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert):
@@ -57,6 +69,10 @@ def check_python(path: pathlib.Path) -> None:
                 ignores = all(isinstance(line, ast.Pass) for line in handler.body)
                 if ignores and (not caught or re.search(r"\b(AssertionError|Exception|BaseException)\b", caught)):
                     report(path, handler.lineno, lines, "this catches the failure of an assertion and ignores it")
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            for each in own_nodes(node):
+                if isinstance(each, ast.Return) and each is not node.body[-1]:
+                    report(path, each.lineno, lines, "this test ends early and counts as passed: use needs(…)")
     if "e2e" in path.parts:
         asserting = {"must", "wait_until"}  # and functions that call others that assert
         functions = {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
@@ -71,26 +87,104 @@ PATTERNS = {
     r"\b(CHECK|REQUIRE)(_FALSE)?\((true|false|0|1)\)": "this assertion is always true or always false",
     r"\b(?:CHECK|REQUIRE)\(\((?P<left>[^|&]+?) == [^|&]+ \|\| (?P=left) == ": "this assertion accepts two outcomes",
     r"\bexpect\((true|false|1|0)\)": "this assertion is always true or always false",
+    r"\b(CHECK|REQUIRE)\([\w.()]*status <=? ": "this assertion accepts more than one status",
     r"\bexpect\([^)]*status\(?\)?\)\.toBeLessThan": "this assertion accepts more than one status",
     r"\bexpect\(\[[0-9, ]+\]\)\.toContain": "this assertion accepts more than one outcome",
     r"\b(test|describe)\.(only|fixme)\(": "this leaves tests out",
 }
 
 
-def check_text(path: pathlib.Path) -> None:
-    lines = path.read_text().splitlines()
+# What opens a block of the test itself; anything else that opens one is a lambda or a type.
+BLOCK = re.compile(r"\s*(\} )?(if|else|for|while|switch|do|try|catch|case|default|SUBCASE)\b|\s*\{")
+LAMBDA = re.compile(r"\[[\w&=, *]*\](\(| \{)")
+
+
+def returns_early(lines: list[str]):
+    """Numbers of lines with a plain `return` of a doctest case itself. Lines are formatted: what encloses one is indented less."""
+    is_case = False
+    for number, line in enumerate(lines):
+        if line.startswith("TEST_CASE"):
+            is_case = True
+        elif line.startswith("}"):
+            is_case = False
+        if not is_case or line.lstrip().startswith("//") or not re.search(r"\breturn;", line) or LAMBDA.search(line):
+            continue
+        at, indentation, is_own = number, len(line) - len(line.lstrip()), True
+        while indentation > 4 and is_own:
+            at -= 1
+            other = len(lines[at]) - len(lines[at].lstrip())
+            if lines[at].strip() and other < indentation:
+                indentation = other
+                is_own = bool(BLOCK.match(lines[at])) and not LAMBDA.search(lines[at])
+        if is_own:
+            yield number + 1
+
+
+def check_text(path: pathlib.Path, text: str) -> None:
+    lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         for pattern, what in PATTERNS.items():
             if re.search(pattern, line):
                 report(path, number, lines, what)
+    for number in returns_early(lines):
+        report(path, number, lines, "this test ends early and counts as passed: return skip_test(…)")
 
 
+def self_test() -> None:
+    """Texts with a fault have exactly that one, and texts without have none."""
+    python, cpp = root / "tests/e2e/x.py", root / "src/x.test.cpp"
+    good_case = """TEST_CASE("x") {
+    if (!can()) return skip_test("needs x");
+    const auto each = [&](int number) {
+        if (number == 0) return;
+        CHECK(number == 1);
+    };
+    for_each_engine([](Database& database) {
+        if (database.is_empty()) {
+            return;
+        }
+    });
+}
+void helper() {
+    return;
+}
+"""
+    good_test = """def test_x(binary, stack):
+    needs("x", True)
+    def inner():
+        print("seen")
+        return
+    assert inner() is None
+    return
+"""
+    check_python(python, good_test)
+    check_text(cpp, good_case)
+    assert not problems, problems
+    wrong = {
+        'def test_x(binary, stack):\n    if not has_x():\n        print("no x")\n        return\n    assert x()\n': check_python,
+        "def test_x(binary, stack):\n    if not has_x():\n        return\n    assert x()\n": check_python,
+        "def test_x(binary, stack):\n    assert x().status in (200, 401)\n": check_python,
+        "def test_x(binary, stack):\n    x()\n": check_python,
+        'TEST_CASE("x") {\n    if (!can()) return;\n    CHECK(x());\n}\n': check_text,
+        'TEST_CASE("x") {\n    if (!can() &&\n        !may()) {\n        MESSAGE("no");\n        return;\n    }\n}\n': check_text,
+        'TEST_CASE("x") {\n    CHECK(response.status < 500 + 4);\n}\n': check_text,
+        'TEST_CASE("x") {\n    CHECK((a == 1 || a == 2));\n}\n': check_text,
+    }
+    for text, check_it in wrong.items():
+        problems.clear()
+        check_it(python if check_it is check_python else cpp, text)
+        assert len(set(problems)) == 1, (text, problems)
+    problems.clear()
+
+
+if "--self-test" in sys.argv:
+    self_test()
 files = subprocess.run(["git", "ls-files", "src", "tests", "web", "fuzz"], cwd=root, capture_output=True, text=True, check=True)
 for name in files.stdout.splitlines():
     path = root / name
     if name.startswith("tests/") and (name.endswith(".py") or name == "tests/escape/run"):
-        check_python(path)
+        check_python(path, path.read_text())
     elif re.search(r"\.test\.(cpp|ts)$|\.spec\.ts$", name):
-        check_text(path)
+        check_text(path, path.read_text())
 print("\n".join(problems) or "every assertion can fail")
 sys.exit(1 if problems else 0)

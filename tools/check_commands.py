@@ -193,6 +193,7 @@ def check_page(where: str, text: str) -> None:
 def check_document(where: str, text: str) -> None:
     for block in re.findall(r"^```(?:sh|bash|console|)\n(.*?)^```", text, re.M | re.S):
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
+            line = re.sub(r"\s+\d?>\S+(\s+\d?>\S+)*(\s*&)?$", "", line)  # where the output goes
             found = re.match(r"(?:\$ )?hone ([a-z].*)", line)
             if found and not re.search("…|──", line) and " | " not in line and "$(" not in line:
                 check(where, found.group(1), whole=True)
@@ -218,6 +219,7 @@ def self_test() -> None:
     right = 'x("Show it: hone trace " + id + " -p shop"); y("No keys. Make one:\\n  hone key create NAME");'
     check_source("right", right)
     check_page("right", '<Empty command={`hone harness install ${name} --data-dir ${dir}`} /><Empty command="hone key list --json" />')
+    check_document("right", "```\n$ hone serve >hone.log 2>&1 &\n```\n")
     assert not problems, problems
     wrong = {
         'x("Its spans: hone trace show " + id);': check_source,

@@ -79,6 +79,12 @@ bool is_host(std::string_view host) {
            host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
 }
 
+bool is_plain_text(std::string_view text) {
+    return is_valid_utf8(text) && std::none_of(text.begin(), text.end(), [](char c) {
+               return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+           });
+}
+
 Result<std::string> checked_web_url(std::string_view rest) {
     const size_t slash = rest.find('/');
     std::string_view place = rest.substr(0, slash);
@@ -106,16 +112,17 @@ Result<std::string> checked_web_url(std::string_view rest) {
 Result<std::string> checked_url(std::string_view url, const std::string& local) {
     if (url.empty()) return invalid("url is missing");
     if (url.size() > longest_url) return invalid(fmt::format("url is longer than {} characters", longest_url));
-    if (!is_printable_ascii(url) || url.find(' ') != std::string_view::npos)
-        return invalid("url must be printable ASCII without spaces");
-    if (url.starts_with("https://")) return checked_web_url(url.substr(8));
-    if (url.starts_with("file://")) {
+    if (url.starts_with("file://")) { // a path as it is: the data directory can have any name
         std::string_view path = url.substr(7);
+        if (!is_plain_text(path)) return invalid("url must be UTF-8 without control characters");
         while (path.ends_with('/')) path.remove_suffix(1);
         if (!sandbox::is_clean_absolute_path(path) || !path.starts_with(local + "/"))
             return forbidden("local repositories of a space must be in its folder: " + local);
         return "file://" + std::string(path);
     }
+    if (!is_printable_ascii(url) || url.find(' ') != std::string_view::npos)
+        return invalid("url must be printable ASCII without spaces");
+    if (url.starts_with("https://")) return checked_web_url(url.substr(8));
     if (url.starts_with("ssh://") || url.find('@') < url.find(':'))
         return invalid("ssh is not supported: give the https address, and a skill with a token when it is private");
     if (url.starts_with("http://")) return invalid("plain http is not supported: give the https address");

@@ -193,7 +193,7 @@ Result<> check_model(const Setup& setup) {
 
 Result<> check_git(const GitSource& git) {
     const auto url = net::parse_url(git.url);
-    const bool is_here = git.url.starts_with("file:///") && is_printable_ascii(git.url);
+    const bool is_here = git.url.starts_with("file:///") && is_one_line(git.url);
     if (git.url.size() > 500 || (!is_here && (!url.ok() || !url.value().tls || !url.value().user_info.empty())))
         return invalid("git.url must be an https address without user and password, or file:/// for a repository on "
                        "the server");

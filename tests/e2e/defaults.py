@@ -11,7 +11,9 @@ import socket
 import subprocess
 import tempfile
 
-from server import ADMIN, PASSWORD, Client, Server, run, wait_until
+from repos import git
+from runs import OVER
+from server import ADMIN, PASSWORD, Client, Server, needs, run, wait_until
 from telemetry import TESTS, key_of, otlp_json, otlp_protobuf, rows
 
 USER = 54321
@@ -96,7 +98,7 @@ def installed(stack, binary):
     """The program and what belongs beside it, where an ordinary user can reach it."""
     place = empty_folder(stack, "bin")
     built = pathlib.Path(binary).resolve().parent
-    for name in ("hone", "hone-client", "hone-server", "hone-inside"):
+    for name in ("hone", "hone-client", "hone-server", "hone-inside", "hone-init"):
         shutil.copy2(built / name, place / name)
     shutil.copytree(built / "playbooks" if (built / "playbooks").exists() else TESTS.parent / "playbooks", place / "playbooks")
     library = next(path for path in (built / "libchdb.so", built.parent / "deps/package/libchdb.so") if path.exists()).resolve()
@@ -116,6 +118,13 @@ def as_user():
 def give_to_user(path):
     if os.geteuid() == 0:
         os.chown(path, USER, USER)
+
+
+def read_only(home):
+    """Whatever follows sees this folder as a read-only mount, in a mount namespace of its own."""
+    needs("root, for a read-only mount", os.geteuid() == 0)
+    mounted = f'mount --bind "{home}" "{home}" && mount -o remount,bind,ro "{home}" && exec "$@"'
+    return ["unshare", "--mount", "sh", "-ec", mounted, "sh"]
 
 
 def test_hone_serve_in_an_empty_folder_stores_what_it_acknowledges(binary, stack):
@@ -232,6 +241,111 @@ def test_an_ordinary_user_without_a_home_stores_spans(binary, stack):
         assert lost.returncode == 125 and "--data-dir" in lost.stderr and "HOME" in lost.stderr, lost
 
 
+WORKER = """hone save_file --name note.txt --text 'a note'
+cd shop; echo more >> README.md; git commit -qam 'More'; git push -q && echo pushed"""
+
+
+def add_repository(server):
+    """One on the disk of the server, which only who owns the data directory can put there."""
+    space = server.admin().must("GET", "/v1/spaces/default").data["id"]
+    bare = server.data_dir / "repos" / space / "shop.git"
+    with tempfile.TemporaryDirectory() as work:
+        git(work, "init", "-q", "-b", "main", ".")
+        (pathlib.Path(work) / "README.md").write_text("a shop\n")
+        git(work, "add", "-A")
+        git(work, "commit", "-q", "-m", "first")
+        git(work, "clone", "-q", "--bare", ".", str(bare))
+    for path in (bare.parent.parent, *bare.parent.parent.rglob("*")):
+        give_to_user(path)
+    return f"file://{bare}"
+
+
+def worked(server, url):
+    """A run that saves a file and pushes a branch."""
+    admin = server.admin()
+    settings = {"harness": "command", "command": ["/bin/sh", "-c", WORKER], "repos": [{"url": url}]}
+    run = admin.must("POST", "/v1/runs", {"project": "shop", "prompt": "work", "settings": settings}).data["id"]
+    ended = wait_until(lambda: (now := admin.must("GET", f"/v1/runs/{run}").data)["state"] in OVER and now, "the run is over")
+    said = [event["text"] for event in admin.must("GET", f"/v1/runs/{run}/events?limit=1000").data]
+    assert ended["state"] == "succeeded" and "pushed" in said, (ended, said)
+    return run
+
+
+def work_is_there(server, run):
+    admin = server.admin()
+
+    def reviewed():
+        found = {one["kind"]: one for one in admin.must("GET", f"/v1/artifacts?run={run}").data}
+        branch = admin.must("GET", f"/v1/reviews?run={run}&kind=branch").data
+        return found if branch and branch[0]["diff_state"] == "ready" else None
+
+    artifacts = wait_until(reviewed, "the branch can be reviewed")
+    assert sorted(artifacts) == ["branch", "file"], artifacts
+    assert admin.must("GET", f"/v1/artifacts/{artifacts['file']['id']}/content").text == "a note"
+    patch = admin.must("GET", f"/v1/reviews/{artifacts['branch']['id']}/patch").text
+    assert "+more" in patch and "README.md" in patch, patch
+    assert admin.must("GET", f"/v1/runs/{run}").data["state"] == "succeeded"
+    assert admin.must("GET", "/v1/audit/verify").data["ok"]
+
+
+def test_all_that_an_ordinary_user_makes_is_still_there_after_a_restart_and_in_a_backup(binary, stack):
+    hone = installed(stack, binary)
+    folder = empty_folder(stack, "with spaces and ü")
+    give_to_user(folder)
+    give_to_user(folder.parent)
+    user = {"command": as_user(), "environment": {"HOME": str(folder.parent)}}
+    # The run is traced into this project, too.
+    first = "/v1/projects/shop/span_rows?filter=name%20%3D%20%22span%201%22"
+    with Typed(hone, folder, ["serve", *PORTS], **user) as server:
+        key = key_of(server)
+        send(server, key, 1)
+        rows(server.client(key), first, 1)
+        run_id = worked(server, add_repository(server))
+        work_is_there(server, run_id)
+        assert server.stop() == 0, server.output()
+        server.start()
+        rows(server.client(key), first, 1)
+        work_is_there(server, run_id)
+        access = {"HONE_URL": server.url, "HONE_API_KEY": key_of(server, scopes=["all"])}
+        made = run(hone, "backup", "backup.tar.zst", cwd=folder, environment=access)
+        assert made.returncode == 0, made
+        assert server.stop() == 0, server.output()
+    os.chmod(folder / "backup.tar.zst", 0o644)
+    restore = [*as_user(), str(hone), "restore", "backup.tar.zst", "--data-dir", "again"]
+    restored = subprocess.run(restore, capture_output=True, text=True, cwd=folder, timeout=120)
+    assert restored.returncode == 0, restored
+    shutil.copy2(folder / "hone-data/master.key", folder / "again/master.key")
+    give_to_user(folder / "again/master.key")
+    shutil.rmtree(folder / "hone-data")
+    with Typed(hone, folder, ["serve", "--data-dir", "again", *PORTS], "again", **user) as server:
+        rows(server.client(key), first, 1)
+        work_is_there(server, run_id)
+        assert sorted(path.name for path in folder.iterdir()) == ["again", "backup.tar.zst"]
+
+
+def test_an_ordinary_user_whose_home_is_a_read_only_mount_stores_spans(binary, stack):
+    hone = installed(stack, binary)
+    home, folder = empty_folder(stack, "home"), empty_folder(stack)
+    give_to_user(home)
+    give_to_user(folder)
+    command, environment = [*read_only(home), *as_user()], {"HOME": str(home)}
+    written = subprocess.run([*command, "touch", str(home / "x")], capture_output=True, text=True)
+    assert written.returncode == 1 and "Read-only file system" in written.stderr, written
+    stored_and_still_there(Typed(hone, folder, ["serve", *PORTS], command=command, environment=environment))
+    # Its own command line needs nothing there either; a key that it should keep there it cannot keep, and says so.
+    inside = run_as(command, hone, home, "sandbox", "run", "--data-dir", str(folder / "kept"), "--", "/bin/echo", "inside")
+    assert (inside.returncode, inside.stdout) == (0, "inside\n"), inside
+    for words in (["serve", *PORTS], ["sandbox", "run", "--", "/bin/true"]):
+        refused = run_as(command, hone, home, *words, folder=home)
+        assert refused.returncode in (1, 125) and "Read-only file system" in refused.stderr, refused
+    assert list(home.iterdir()) == []
+
+
+def run_as(command, hone, home, *words, folder="/"):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    return subprocess.run([*command, str(hone), *words], capture_output=True, text=True, cwd=folder, env=environment, timeout=120)
+
+
 def test_any_umask_leaves_the_data_directory_private(binary, stack):
     for umask in (0, 0o077):  # the usual one is everywhere else
         stored_and_still_there(Typed(binary, empty_folder(stack), ["serve", *PORTS], umask=umask))
@@ -239,20 +353,25 @@ def test_any_umask_leaves_the_data_directory_private(binary, stack):
 
 def test_any_locale_stores_the_same(binary, stack):
     made = stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-locale-"))
-    there = [name for name in ("de_DE", "tr_TR")
-             if subprocess.run(["localedef", "-i", name, "-f", "UTF-8", f"{made}/{name}.UTF-8"], capture_output=True).returncode == 0]
-    # A comma in numbers and an i without its dot; where their sources are missing, two that always are there.
-    foreign = {"LOCPATH": made, "LANG": "tr_TR.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"} if len(there) == 2 else {"LC_ALL": "C.UTF-8"}
+    for name in ("de_DE", "tr_TR"):
+        compiled = subprocess.run(["localedef", "-i", name, "-f", "UTF-8", f"{made}/{name}.UTF-8"], capture_output=True)
+        needs(f"the source of the locale {name} (Debian: locales)", compiled.returncode == 0)
+    # A comma in numbers and an i without its dot.
+    foreign = {"LOCPATH": made, "LANG": "tr_TR.UTF-8", "LC_NUMERIC": "de_DE.UTF-8"}
     for variables in (foreign, {"LC_ALL": "xx_XX.nonsense", "LANG": "POSIX"}):
         stored_and_still_there(Typed(binary, empty_folder(stack), ["serve", *PORTS], environment=variables))
 
 
-def test_ipv6_takes_spans_at_every_door(binary, stack):
+def has_ipv6():
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
-        print("this machine has no IPv6: nothing to see")
-        return
+        return False
+    return True
+
+
+def test_ipv6_takes_spans_at_every_door(binary, stack):
+    needs("IPv6", has_ipv6())
     ports = [word.replace("127.0.0.1", "[::1]") for word in PORTS]
     folder = empty_folder(stack)
     server = Typed(binary, folder, ["serve", *ports])
@@ -301,7 +420,7 @@ def test_the_folder_it_was_started_in_may_go_away(binary, stack):
 
 
 def test_hone_demo_keeps_its_data_in_the_folder_it_was_started_in(binary, stack):
-    folder = empty_folder(stack)
+    folder = empty_folder(stack, "with spaces and ü")
     server = Typed(binary, folder, ["demo", *PORTS], "hone-demo")
 
     def project_with_spans():
@@ -314,6 +433,9 @@ def test_hone_demo_keeps_its_data_in_the_folder_it_was_started_in(binary, stack)
     with server:
         project = wait_until(project_with_spans, "the demo's traces are seen")
         assert sorted(path.name for path in folder.iterdir()) == ["hone-demo"]
+        # Its repository is in the data directory.
+        fix = wait_until(lambda: re.search(r"A worker proposes a fix|No fix is proposed.*", server.output()), "it proposes a fix", 300)
+        assert fix.group().startswith("A worker"), fix.group()
         server.kill()  # its workers are not waited for
         server.end_sandboxes()
     with Typed(binary, folder, ["serve", "--data-dir", "hone-demo", *PORTS], "hone-demo") as server:

@@ -1,4 +1,5 @@
 #include "broker/egress/placeholder.h"
+#include "base/testing.h"
 #include "broker/testing.h"
 #include "broker/wire/trust_store.h"
 #include "crypto/seal.h"
@@ -211,10 +212,7 @@ TEST_CASE("a replaced secret is used after its time in memory") {
 }
 
 TEST_CASE("Java reads the run's authorities") {
-    if (!file_exists("/usr/bin/keytool")) {
-        MESSAGE("keytool is not installed");
-        return;
-    }
+    if (!file_exists("/usr/bin/keytool")) return skip_test("needs keytool (Debian: openjdk-17-jre-headless)");
     crypto::start();
     const auto authority = Authority::create("run_java", crypto::random_secret(32), SystemClock().now()).value();
     const std::string file = "/var/tmp/hone-test-" + crypto::random_token(8) + ".jks";

@@ -36,6 +36,9 @@ TEST_CASE("an address has one spelling, and those that could mislead are refused
     CHECK(url_of("https://git.example.com:443/a/b") == "https://git.example.com/a/b");
     CHECK(url_of("https://git.example.com:8443/a/b") == "https://git.example.com:8443/a/b");
     CHECK(url_of("file:///data/repos/demo.git") == "file:///data/repos/demo.git");
+    CHECK(url_of("file:///data/repos/me@home, \xc3\xbc/a.git/") == "file:///data/repos/me@home, \xc3\xbc/a.git");
+    CHECK(url_of("file:///data/repos/a\nb") == "invalid");
+    CHECK(url_of("file:///data/repos/\xff") == "invalid");
     for (const char* bad :
          {"", "https://", "https://example.com", "https://example.com/", "https://u:p@example.com/a",
           "https://example.com/a?x=1", "https://example.com/a#x", "https://example.com/%2e%2e/a", "https://exa mple/a",

@@ -76,13 +76,17 @@ Result<> check_sandbox(const SandboxSettings& sandbox) {
     return check_setup(sandbox);
 }
 
+// forge/ checks the rest when the run is prepared.
+bool is_repo_address(const std::string& url) {
+    if (url.size() > 1000 || !is_valid_utf8(url)) return false;
+    return url.starts_with("file:///") || (url.starts_with("https://") && is_printable_ascii(url));
+}
+
 Result<> check_repos(const std::vector<RepoSettings>& repos) {
     if (repos.size() > 10) return invalid("repos has more than 10 entries");
     for (const RepoSettings& repo : repos) {
-        const bool known = repo.url.starts_with("https://") || repo.url.starts_with("file:///");
-        if (!known || repo.url.size() > 1000 || !is_printable_ascii(repo.url))
-            return invalid("repos: the address must start with https:// or file:///");
-        if (repo.url.find('@') != std::string::npos)
+        if (!is_repo_address(repo.url)) return invalid("repos: the address must start with https:// or file:///");
+        if (repo.url.starts_with("https://") && repo.url.find('@') != std::string::npos)
             return invalid("repos: no user or password in the address; attach a github skill instead");
         if (repo.ref.value.starts_with('-') || repo.ref.value.size() > 250 ||
             (!repo.ref.value.empty() && !is_printable_ascii(*repo.ref)))
