@@ -126,7 +126,8 @@ TEST_CASE("a page of sessions reads no more rows when the project has two hundre
     f.wait();
     know_sessions(f);
     const auto rows_read = [&] {
-        return std::stoll(run_in_store(f, "SELECT sum(value) FROM system.events WHERE event = 'SelectedRows'"));
+        return std::stoll(
+            run_in_store(f, "SELECT sum(value) FROM system.events WHERE event = 'SelectedRows' FORMAT TSVRaw"));
     };
     const auto before = rows_read();
     const auto page = f.store().list_sessions(scope_of("many"), 50, "");
