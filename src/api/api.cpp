@@ -276,9 +276,13 @@ net::Response Api::readiness(const net::RequestHead& head) const {
                                   [](const auto& pair) { return pair.first == "exclude" && pair.second == "spans"; });
     if (without_spans) return net::text_response(200, "ready\n");
     const telemetry::Backlog backlog = m_services.spans.telemetry.backlog();
-    if (!backlog.is_late) return net::text_response(200, "ready\n");
-    const std::string text = backlog.problem() + "\n" + telemetry::backlog_advice() + "\n";
-    return backlog.is_failing() ? net::text_response(503, text) : net::text_response(200, "ready\nwarning: " + text);
+    const telemetry::RecordBacklog records = m_services.spans.telemetry.record_log().backlog();
+    std::string text;
+    if (backlog.is_late) text += backlog.problem() + "\n" + telemetry::backlog_advice() + "\n";
+    if (records.is_late) text += records.problem() + "\n" + telemetry::record_backlog_advice() + "\n";
+    if (text.empty()) return net::text_response(200, "ready\n");
+    const bool is_failing = backlog.is_failing() || records.is_failing();
+    return is_failing ? net::text_response(503, text) : net::text_response(200, "ready\nwarning: " + text);
 }
 
 std::variant<Api::Match, net::Response> Api::find(const net::RequestHead& head) const {

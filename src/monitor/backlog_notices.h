@@ -4,7 +4,7 @@
 
 #include "access/access.h"
 #include "notice/finder.h"
-#include "telemetry/ingest/backlog.h"
+#include "telemetry/log/backlog.h"
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // What the server deletes or writes once a minute: data of deleted projects, old logins, responses, spans and notices.
-// step() is what tests call; one thread calls it.
+// step() is what tests call; one thread calls it. Another one reads every second how the span engine merges.
 #pragma once
 
 #include "access/access.h"
@@ -19,12 +19,17 @@ public:
           m_vault(vault),
           m_monitors(monitors),
           m_identities(identities),
-          m_duty({"sweeper", std::chrono::minutes(1)}, [this]() -> Result<> {
-              step();
-              return {};
-          }) {}
+          m_duty({"sweeper", std::chrono::minutes(1)},
+                 [this]() -> Result<> {
+                     step();
+                     return {};
+                 }),
+          m_merges({"span merges", std::chrono::seconds(1), 1, false}, [this] { return m_spans.read_merges(); }) {}
     void step();
-    void start() { m_duty.start(); }
+    void start() {
+        m_duty.start();
+        m_merges.start();
+    }
     // Runs a step soon, without waiting for its time.
     void wake() { m_duty.wake(); }
 
@@ -34,7 +39,8 @@ private:
     secret::Vault& m_vault;
     MonitorDuties& m_monitors;
     identity::Identities& m_identities;
-    Duty m_duty; // the last member: its thread ends before what it uses is destroyed
+    Duty m_duty; // the last members: their threads end before what they use is destroyed
+    Duty m_merges;
 };
 
 } // namespace hone::server

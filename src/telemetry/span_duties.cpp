@@ -34,22 +34,28 @@ Result<> SpanDuties::delete_project_data(const access::ProjectId& project) {
     return m_spans.retention.delete_project(project.text());
 }
 
-// Only after spans were loaded, or while parts are merged: reading keeps the engine from its rest.
-void SpanDuties::read_merges() {
+Result<> SpanDuties::read_merges() {
+    constexpr Duration after_spans = std::chrono::minutes(1); // a merge can begin later than the last insert
+    constexpr Duration of_others = std::chrono::minutes(1);   // their disk is not ours to guard
     const auto* engine = m_spans.telemetry.engine_process();
+    const Duration now = m_clock.steady();
+    if (engine ? !engine->is_running() : m_merges_read_at && now - *m_merges_read_at < of_others) return {};
     const uint64_t position = m_spans.telemetry.loader().next_sequence();
+    if (position != m_loaded_until) m_loaded_at = now;
+    m_loaded_until = position;
     bool is_merging = false;
     {
         const Lock lock(m_mutex);
         is_merging = m_merges.merges > 0 || m_merges.merging_bytes > 0; // of other tables, too
     }
-    if ((engine && !engine->is_running()) || (position == m_merges_read_at && !is_merging)) return;
+    if (!is_merging && (!m_loaded_at || now - *m_loaded_at > after_spans)) return {};
+    m_merges_read_at = now;
     const auto state = read_merge_state(m_spans.telemetry.engine());
-    if (!state.ok()) return; // an outside ClickHouse may not show its parts
-    m_merges_read_at = position;
+    if (!state.ok()) return {}; // an outside ClickHouse may not show its parts
     if (engine) m_spans.telemetry.log().set_merging(state.value().merging_bytes);
     const Lock lock(m_mutex);
     m_merges = state.value();
+    return {};
 }
 
 // Only while the engine runs. A day can take long: the other duties have their turn in between.
@@ -65,7 +71,6 @@ Result<> SpanDuties::upgrade() {
 
 Result<> SpanDuties::step() {
     if (holds_nothing()) return {};
-    read_merges();
     const auto* engine = m_spans.telemetry.engine_process();
     const bool runs = engine == nullptr || engine->is_running();
     if (runs)
@@ -121,6 +126,15 @@ void SpanDuties::metrics(MetricsWriter& out) const {
     out.gauge("spans_pending_oldest_seconds", "How long the oldest span that is not in the engine has waited.",
               static_cast<double>(backlog.oldest_wait.count()) / 1e9);
     out.counter("span_load_failures_total", "Attempts to put spans into the engine that failed.", backlog.failures);
+    const auto records = m_spans.telemetry.record_log().backlog();
+    out.gauge("records_pending_requests", "Requests of log records and metrics that are not in the engine yet.",
+              records.requests);
+    out.gauge("records_pending_bytes", "Disk used by log records and metrics that are not in the engine yet.",
+              records.bytes);
+    out.gauge("records_pending_oldest_seconds", "How long the oldest of them has waited.",
+              static_cast<double>(records.oldest_wait.count()) / 1e9);
+    out.counter("record_load_failures_total", "Attempts to put log records and metrics into the engine that failed.",
+                records.failures);
     out.counter("span_log_commits_total", "Times the span log was flushed to the disk.", log_stats.commits);
     out.gauge("span_log_damaged_bytes", "Damaged bytes found in the span log at start.", log_stats.damaged_bytes);
     if (const auto* engine = m_spans.telemetry.engine_process()) {

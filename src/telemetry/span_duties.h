@@ -1,5 +1,5 @@
 // What spans need besides ingest and queries: deletes the data of deleted projects, applies retention, reports
-// numbers. One thread calls it (the sweeper of src/server); numbers from any.
+// numbers. One thread calls step() (the sweeper of src/server), one read_merges(); numbers from any.
 #pragma once
 
 #include "base/metrics.h"
@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,11 @@ public:
     Result<> delete_project_data(const access::ProjectId& project) override;
     // Retention when its time has come: every hour while the engine runs, once a day otherwise.
     Result<> step();
+    // How the engine's parts and merges are: the log keeps the disk free that merges will use. Every second; only while
+    // spans are loaded, until a minute after them, or while parts are merged: reading keeps the engine from its rest.
+    Result<> read_merges();
     void metrics(MetricsWriter& out) const;
-    // As read after the last spans.
+    // As read last.
     MergeState merges() const {
         const Lock lock(m_mutex);
         return m_merges;
@@ -38,7 +42,6 @@ public:
 
 private:
     bool holds_nothing() const;
-    void read_merges();
     Result<> upgrade();
 
     access::Access& m_access;
@@ -47,7 +50,9 @@ private:
     const std::string m_engine_directory; // empty: a ClickHouse elsewhere
     Duration m_last_retention;            // by the steady clock; starting counts as the first
     KeptTraces m_kept_traces;
-    uint64_t m_merges_read_at = 0; // the loader's position when they were read last
+    uint64_t m_loaded_until = 0;         // the loader's position when merges were read last
+    std::optional<Duration> m_loaded_at; // when that position had moved, by the steady clock
+    std::optional<Duration> m_merges_read_at;
     mutable Mutex m_mutex;
     MergeState m_merges GUARDED_BY(m_mutex);
 };

@@ -128,6 +128,21 @@ inline Scope scope_of(const std::string& project, std::string filter = {}) {
     return {"project_" + project, 0, INT64_MAX, std::move(filter), 30s, nullptr};
 }
 
+// How many granules the index of the words of `input` leaves to be read; those of parts without it are among them.
+inline std::string granules_with_word(Fixture& f, const std::string& project, const std::string& word) {
+    auto query = SpanStore::select(scope_of(project, "input ~ \"" + word + "\""), "count()");
+    REQUIRE(query.ok());
+    query.value().sql = "EXPLAIN indexes = 1 " + query.value().sql + " FORMAT TSVRaw";
+    const auto plan = f.telemetry->engine().query(query.value());
+    REQUIRE_MESSAGE(plan.ok(), (plan.ok() ? "" : plan.error().message));
+    const std::string& text = plan.value();
+    const size_t index = text.find("Name: input_words");
+    REQUIRE_MESSAGE(index != text.npos, text);
+    constexpr std::string_view granules = "Granules: ";
+    const size_t at = text.find(granules, index) + granules.size();
+    return text.substr(at, text.find('/', at) - at);
+}
+
 inline void check_balance(const LedgerCounts& counts) {
     CHECK(counts.pending() == 0);
     CHECK(counts.received == counts.stored + counts.repeated + counts.rejected_total());

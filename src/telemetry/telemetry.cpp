@@ -106,11 +106,12 @@ Result<> Telemetry::open_parts(const TelemetryOptions& options, ProjectDirectory
     records.wal.cap_bytes = std::min<size_t>(options.wal.cap_bytes, 512 << 20);
     records.state_file = options.directory + "/records.state";
     records.gather = options.record_gather;
+    records.wait_limit = options.loader.wait_limit;
     records.prepare = [this]() -> Result<> {
         TRY(store());
         return {};
     };
-    m_record_log = TRY(RecordLog::open(std::move(records), *m_clickhouse));
+    m_record_log = TRY(RecordLog::open(std::move(records), *m_clickhouse, clock));
     m_records.emplace(*m_ingest, *m_parts, *m_record_log, *m_wal, *m_loader, *m_quotas, projects, clock,
                       options.limits);
     m_joiner.emplace(

@@ -3,8 +3,6 @@
 #include "telemetry/retention/retention.h"
 #include "telemetry/store_fixture.h"
 
-#include <filesystem>
-
 using namespace hone;
 using namespace hone::telemetry;
 using namespace hone::telemetry::testing;
@@ -18,6 +16,21 @@ std::string ask_engine(Fixture& f, const std::string& sql) {
     auto found = f.telemetry->engine().query(ClickHouseQuery(sql + " FORMAT TSV"));
     REQUIRE_MESSAGE(found.ok(), (found.ok() ? "" : found.error().message + found.error().trail));
     return std::move(found).value();
+}
+
+constexpr uint64_t large_block = 4500; // indexed by the first merge, not by the insert
+
+// Spans of the present hour without sessions; each block has a word of its own.
+void send_large_block(Fixture& f, int day) {
+    std::vector<TestSpan> spans;
+    for (uint64_t i = 0; i < large_block; ++i) {
+        const uint64_t id = 1'000'000 + static_cast<uint64_t>(day) * 10'000 + i;
+        const std::string text = i == 17 ? "zebra" + std::to_string(day) : "answer number " + std::to_string(id);
+        spans.push_back({id, id, 0, to_ns(f.clock.now()) - 2'000'000 + static_cast<int64_t>(i), 5, "turn",
+                         text_attribute("input.value", text), 0});
+    }
+    REQUIRE(f.send_json("week", request(spans)).status == 200);
+    f.wait();
 }
 
 // Spans of the present hour: three sessions of two traces.
@@ -61,6 +74,7 @@ TEST_CASE("a week of spans leaves one part of a past day, the times of kept days
     uint64_t blocks = 0;
     uint64_t most_log_bytes_of_first_days = 0, log_bytes = 0;
     for (int day = 0; day < days_of_test; ++day) {
+        send_large_block(f, day);
         for (int block = 0; block < blocks_a_day; ++block) {
             send_block(f, ++blocks);
             f.clock.advance(2h);
@@ -75,7 +89,7 @@ TEST_CASE("a week of spans leaves one part of a past day, the times of kept days
             more = step.value();
         }
     }
-    CHECK(f.ledger("week").stored == static_cast<int64_t>(blocks) * 12);
+    CHECK(f.ledger("week").stored == static_cast<int64_t>(blocks * 12 + days_of_test * large_block));
     check_balance(f.ledger("week"));
     CHECK(log_bytes <= most_log_bytes_of_first_days * 2);
     CHECK(f.telemetry->backlog().spans == 0);
@@ -100,4 +114,13 @@ TEST_CASE("a week of spans leaves one part of a past day, the times of kept days
     REQUIRE(state.ok());
     CHECK(state.value().most_parts_a_day == 1);
     CHECK(state.value().parts <= kept_days + 1);
+
+    // Merges have built the indexes of all texts: no part has to be read for a word that it does not hold.
+    CHECK(ask_engine(f, "SELECT sum(data_compressed_bytes) > 0 FROM system.data_skipping_indices WHERE database = "
+                        "'hone' AND table = 'spans' AND name = 'input_words'") == "1\n");
+    CHECK(granules_with_word(f, "week", "giraffe") == "0");
+    CHECK(granules_with_word(f, "week", "zebra" + std::to_string(days_of_test - 1)) == "1");
+    ListSpans list;
+    list.scope = scope_of("week", "input ~ \"zebra" + std::to_string(days_of_test - 1) + "\"");
+    CHECK(f.store().list_spans(list).value().spans.size() == 1);
 }

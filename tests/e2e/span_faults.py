@@ -279,7 +279,7 @@ def test_the_doctor_states_parts_merges_and_how_long_spans_wait(binary, stack):
 
     def looked_at():
         doomed = admin.must("POST", "/v1/projects", {"name": f"doomed {time.monotonic_ns()}"}).data["id"]
-        admin.must("DELETE", f"/v1/projects/{doomed}", status=204)  # wakes the duty that reads the parts
+        admin.must("DELETE", f"/v1/projects/{doomed}", status=204)  # wakes the duty that makes the times of sessions
         return not finding("span parts")["detail"].startswith("0,")
 
     wait_until(looked_at, "the parts are read")
@@ -288,7 +288,10 @@ def test_the_doctor_states_parts_merges_and_how_long_spans_wait(binary, stack):
     spans = finding("spans")
     assert spans["state"] == "ok" and spans["detail"].startswith("0 wait to be stored, the oldest for 0 s"), spans
     lines = {line.split()[0] for line in admin.get("/metrics").text.splitlines()}
-    assert {"hone_span_parts", "hone_span_merging_bytes", "hone_span_upgrade_days", "hone_spans_pending_oldest_seconds"} <= lines
+    assert {"hone_span_parts", "hone_span_merging_bytes", "hone_span_upgrade_days", "hone_spans_pending_oldest_seconds",
+            "hone_records_pending_requests", "hone_records_pending_oldest_seconds"} <= lines
+    records = finding("log records and metrics")
+    assert records["state"] == "ok" and records["detail"].startswith("0 requests wait"), records
     # The same duty makes what lists of chat sessions read: they show the same before and after.
     sessions = client.must("GET", "/v1/projects/shop/session_rows").data
     assert [(each["session_id"], each["traces"], each["spans"]) for each in sessions] == [("talk", 3, 3)], sessions

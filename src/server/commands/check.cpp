@@ -19,6 +19,7 @@
 #include "sql/sql.h"
 #include "telemetry/engine/chdb.h"
 #include "telemetry/engine/engine_confinement.h"
+#include "telemetry/engine/merge_state.h"
 #include "json/json.h"
 
 #include <arpa/inet.h>
@@ -141,13 +142,11 @@ std::optional<CheckLine> check_parts(const std::string& url) {
     };
     const double parts = number("hone_span_parts"), most = number("hone_span_parts_most_in_a_day");
     const double oldest = number("hone_span_parts_unmerged_oldest_seconds");
-    constexpr double too_many = 300, too_old = 7200; // a day without new spans is merged after an hour
-    const bool is_behind = most > too_many || oldest > too_old;
-    return CheckLine{"span parts", is_behind ? "warning" : "ok",
+    const std::string advice = telemetry::merge_advice(static_cast<int64_t>(most), oldest);
+    return CheckLine{"span parts", advice.empty() ? "ok" : "warning",
                      fmt::format("{:.0f}, at most {:.0f} of one day; the oldest unmerged one is {:.0f} min old", parts,
                                  most, oldest / 60),
-                     is_behind ? "merges are behind: queries get slower; give the machine more CPU, or sample traces"
-                               : ""};
+                     advice};
 }
 
 // Queries the server of this data directory, when one runs, whether it can store what it accepts.

@@ -86,19 +86,25 @@ FindingView check_spans(const DiagnosisParts& parts) {
     return warning("spans", detail, "at 100 % new spans are rejected: raise span_log_limit, or check the span store");
 }
 
+FindingView check_records(const DiagnosisParts& parts) {
+    const telemetry::RecordBacklog backlog = parts.telemetry.record_log().backlog();
+    if (backlog.is_failing())
+        return problem("log records and metrics", backlog.problem(), telemetry::record_backlog_advice());
+    if (backlog.is_late)
+        return warning("log records and metrics", backlog.problem(), telemetry::record_backlog_advice());
+    return fine("log records and metrics", fmt::format("{} requests wait to be stored, the oldest for {} s",
+                                                       backlog.requests, milliseconds(backlog.oldest_wait) / 1000));
+}
+
 // Each insert makes a part, and a query opens every part of its days. A day without new spans is merged after an hour.
 FindingView check_span_parts(const DiagnosisParts& parts) {
-    constexpr int64_t too_many = 300;
-    constexpr double too_old_seconds = 7200;
     const telemetry::MergeState& state = parts.merges;
     const std::string detail = fmt::format(
         "{}, at most {} of one day; the oldest unmerged one is {:.0f} min old; {} merges run, {:.1f} GiB to write",
         state.parts, state.most_parts_a_day, state.oldest_unmerged_seconds / 60, state.merges,
         static_cast<double>(state.merging_bytes) / (1 << 30));
-    if (state.most_parts_a_day <= too_many && state.oldest_unmerged_seconds <= too_old_seconds)
-        return fine("span parts", detail);
-    return warning("span parts", detail,
-                   "merges are behind: queries get slower; give the machine more CPU, or sample traces");
+    std::string advice = telemetry::merge_advice(state.most_parts_a_day, state.oldest_unmerged_seconds);
+    return advice.empty() ? fine("span parts", detail) : warning("span parts", detail, std::move(advice));
 }
 
 FindingView check_disk_space(const DiagnosisParts& parts) {
@@ -183,10 +189,11 @@ FindingView check_sandboxes(const DiagnosisParts& parts) {
 } // namespace
 
 std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
-    std::vector<FindingView> findings{check_database(parts),  check_clock(parts),      check_lease(parts),
-                                      check_spans(parts),     check_span_parts(parts), check_disk_space(parts),
-                                      check_scheduler(parts), check_requests(parts),   check_exposure(parts),
-                                      check_backups(parts),   check_secrets(parts),    check_sandboxes(parts)};
+    std::vector<FindingView> findings{check_database(parts),   check_clock(parts),     check_lease(parts),
+                                      check_spans(parts),      check_records(parts),   check_span_parts(parts),
+                                      check_disk_space(parts), check_scheduler(parts), check_requests(parts),
+                                      check_exposure(parts),   check_backups(parts),   check_secrets(parts),
+                                      check_sandboxes(parts)};
     for (FindingView& finding : check_servers(parts)) findings.push_back(std::move(finding));
     return findings;
 }

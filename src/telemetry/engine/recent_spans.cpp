@@ -46,13 +46,19 @@ std::optional<int64_t> RecentSpans::start_of_newest(std::string_view project, in
     const auto place = m_projects.find(project);
     if (place == m_projects.end()) return std::nullopt;
     const Seconds& seconds = place->second;
-    int64_t found = 0;
+    int64_t found = 0, all = 0;
     for (auto second = seconds.rbegin(); second != seconds.rend(); ++second) {
+        all += second->second;
         if (second->first * second_ns >= to_ns) continue;
         found += second->second;
         if (found >= count) return second->first * second_ns;
     }
-    return std::nullopt;
+    if (seconds.size() < most_seconds) return std::nullopt;
+    // What began before these seconds is not counted: it is taken to be as dense.
+    const int64_t oldest = seconds.begin()->first, length = seconds.rbegin()->first - oldest + 1;
+    const double back_s = static_cast<double>(count - found) * static_cast<double>(length) / static_cast<double>(all);
+    const int64_t from_s = std::min(oldest, to_ns / second_ns) - static_cast<int64_t>(std::min(back_s, 1e9)) - 1;
+    return from_s > 0 ? std::optional(from_s * second_ns) : std::nullopt;
 }
 
 } // namespace hone::telemetry

@@ -20,7 +20,8 @@ public:
     // What the store has of a second, as read from it.
     void add_stored(std::string_view project, int64_t second, int64_t spans);
 
-    // The start of the time, up to `to_ns`, that holds about the newest `count` spans. Nothing: not known.
+    // The start of the time, up to `to_ns`, that holds about the newest `count` spans. Nothing: not known. Before the
+    // seconds that it counts a project is taken to be as dense as in them.
     std::optional<int64_t> start_of_newest(std::string_view project, int64_t to_ns, int64_t count) const;
 
     static constexpr size_t most_seconds = 1000; // of a project, in which there are spans

@@ -32,11 +32,15 @@ TEST_CASE("the time that holds the newest spans of a project is known to the sec
     CHECK(!recent.start_of_newest("other", INT64_MAX, 1));
 }
 
-TEST_CASE("what is known of the newest spans takes bounded memory") {
+TEST_CASE("what is known of the newest spans takes bounded memory, and a project is as dense before it") {
     RecentSpans recent;
     std::vector<SpanRowHead> rows;
     for (int64_t second = 0; second < 5000; ++second) rows.push_back(recent_row("long", second));
     recent.add(rows);
     CHECK(recent.start_of_newest("long", INT64_MAX, 1000) == 4000 * recent_second);
-    CHECK(!recent.start_of_newest("long", INT64_MAX, 1001));
+    CHECK(recent.start_of_newest("long", INT64_MAX, 1001) == 3998 * recent_second);
+    CHECK(recent.start_of_newest("long", 2000 * recent_second, 500) == 1499 * recent_second);
+    CHECK(!recent.start_of_newest("long", INT64_MAX, 6000)); // before the first second of all
+    CHECK(!recent.start_of_newest("long", 0, 1));
+    CHECK(!recent.start_of_newest("long", INT64_MAX, INT64_MAX));
 }

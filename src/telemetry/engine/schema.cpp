@@ -128,15 +128,53 @@ SETTINGS )" +
            durable_ids;
 }
 
+// The rows of session times once more, by their start and by their end: a list finds the newest without reading all.
+struct Projection {
+    std::string_view name, content;
+};
+constexpr Projection session_projections[] = {
+    {"by_first", "(SELECT project, first_ns, chat_session ORDER BY project, first_ns)"},
+    {"by_last", "(SELECT project, last_ns, chat_session ORDER BY project, last_ns)"},
+};
+constexpr std::string_view merge_projections = "deduplicate_merge_projection_mode = 'rebuild'";
+
 // The same of a chat session, so that a list of them reads no spans but those of its page. `last_ns` is not before the
 // start of the last span, and at most an hour after it.
 std::string create_session_times() {
-    return R"(CREATE TABLE IF NOT EXISTS hone.session_times (
+    std::string sql = R"(CREATE TABLE IF NOT EXISTS hone.session_times (
 project LowCardinality(String), chat_session String,
-first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))
-ENGINE = AggregatingMergeTree ORDER BY (project, chat_session)
-SETTINGS )" +
-           durable_ids;
+first_ns SimpleAggregateFunction(min, Int64), last_ns SimpleAggregateFunction(max, Int64))";
+    for (const auto& [name, content] : session_projections)
+        sql += ", PROJECTION " + std::string(name) + " " + std::string(content);
+    return sql + ") ENGINE = AggregatingMergeTree ORDER BY (project, chat_session) SETTINGS " +
+           std::string(merge_projections) + ", " + durable_ids;
+}
+
+// A table of an earlier version: the projections of its parts are made in the background, also after a restart. Until
+// then lists read those parts as a whole.
+Result<> use_session_projections(ClickHouse& engine) {
+    const std::string made = TRY(engine.query(ClickHouseQuery(
+        "SELECT name FROM system.projections WHERE database = 'hone' AND table = 'session_times' FORMAT TSVRaw")));
+    for (const auto& [name, content] : session_projections) {
+        if (("\n" + made).find("\n" + std::string(name) + "\n") != std::string::npos) continue;
+        TRY(engine.define("ALTER TABLE hone.session_times MODIFY SETTING " + std::string(merge_projections)));
+        TRY(engine.define("ALTER TABLE hone.session_times ADD PROJECTION IF NOT EXISTS " + std::string(name) + " " +
+                          std::string(content)));
+    }
+    for (const auto& [name, content] : session_projections) {
+        ClickHouseQuery missing("SELECT (SELECT count() FROM system.parts WHERE database = 'hone' AND table = "
+                                "'session_times' AND active AND NOT has(projections, {name:String})) > 0 AND (SELECT "
+                                "count() FROM system.mutations WHERE database = 'hone' AND table = 'session_times' AND "
+                                "NOT is_done AND command LIKE concat('%MATERIALIZE PROJECTION%', {name:String}, '%')) "
+                                "= 0 FORMAT TSVRaw");
+        missing.bind("name", name);
+        const std::string is_missing = TRY(engine.query(missing));
+        if (trim(is_missing) != "1") continue;
+        ClickHouseQuery make("ALTER TABLE hone.session_times MATERIALIZE PROJECTION " + std::string(name));
+        make.set("mutations_sync", "0");
+        TRY(engine.query(make));
+    }
+    return {};
 }
 
 // Which days a step of store_upgrade.h is done with.
@@ -239,6 +277,7 @@ Result<> create_schema(ClickHouse& engine) {
     // Replicated tables keep tokens by themselves.
     if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
     if (!engine.is_embedded()) TRY(engine.define(std::string(take_in_time)));
+    TRY(use_session_projections(engine));
     TRY(use_codecs(engine));
     return use_large_blocks(engine);
 }

@@ -1,5 +1,5 @@
 // Spans that are acknowledged and not stored are counted and explained, and an engine works in every directory.
-#include "telemetry/ingest/backlog.h"
+#include "telemetry/log/backlog.h"
 
 #include "telemetry/store_fixture.h"
 
@@ -80,6 +80,57 @@ TEST_CASE("spans that cannot be stored are late after a minute, with the reason,
     REQUIRE(send_one(*telemetry, 3) == 200);
     REQUIRE(telemetry->loader().wait_loaded(telemetry->log_stats().next_sequence, 60s));
     CHECK(telemetry->backlog().why.empty());
+}
+
+TEST_CASE("log records and metrics that wait to be loaded are late after a minute, with the reason, and counted") {
+    TemporaryDirectory directory;
+    TestProjects projects;
+    FakeClock clock(from_ns(base_ns + 3'600'000'000'000));
+    TelemetryOptions options = options_in_folder(directory.path());
+    options.engine.library = directory / "none/libchdb.so";
+    options.record_gather = 1ms;
+    const auto send = [&](Telemetry& telemetry) {
+        const std::string body = R"({"resourceLogs":[{"resource":{},"scopeLogs":[{"scope":{"name":"t"},"logRecords":[)"
+                                 R"({"timeUnixNano":")" +
+                                 std::to_string(base_ns) + R"(","body":{"stringValue":"order received"}}]}]}]})";
+        return telemetry.records().respond_logs({body, "application/json", "", "waits", "space"}).status;
+    };
+    {
+        const auto telemetry = must_open(options, projects, clock);
+        CHECK(telemetry->record_log().backlog().requests == 0);
+        REQUIRE(send(*telemetry) == 200);
+        clock.advance(50s);
+        REQUIRE(send(*telemetry) == 200);
+        CHECK(!telemetry->record_log().step().ok());
+        RecordBacklog backlog = telemetry->record_log().backlog();
+        CHECK(backlog.requests == 2);
+        CHECK(backlog.bytes > 50);
+        CHECK(backlog.oldest_wait == 50s);
+        CHECK(backlog.failures >= 1);
+        CHECK(!backlog.is_late);
+        CHECK(backlog.problem().empty());
+        clock.advance(10s);
+        backlog = telemetry->record_log().backlog();
+        CHECK(backlog.is_late);
+        CHECK(backlog.is_failing());
+        CHECK(backlog.problem().starts_with("2 requests of log records and metrics have waited 60 s to be stored: the "
+                                            "span engine does not start: "));
+    }
+    {
+        const auto telemetry = must_open(options, projects, clock); // their time is that of this start
+        CHECK(telemetry->record_log().backlog().requests == 2);
+        CHECK(telemetry->record_log().backlog().oldest_wait == 0s);
+        clock.advance(61s);
+        CHECK(telemetry->record_log().backlog().is_late);
+    }
+    options.engine.library.clear();
+    const auto telemetry = must_open(options, projects, clock);
+    REQUIRE(telemetry->record_log().wait_loaded(60s));
+    const RecordBacklog backlog = telemetry->record_log().backlog();
+    CHECK(backlog.requests == 0);
+    CHECK(backlog.bytes == 0);
+    CHECK(backlog.oldest_wait == 0s);
+    CHECK(!backlog.is_late);
 }
 
 TEST_CASE("spans that are only behind are late without a failure") {

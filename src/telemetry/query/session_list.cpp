@@ -7,7 +7,9 @@
 #include "telemetry/upgrade/store_upgrade.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace hone::telemetry {
@@ -93,39 +95,96 @@ Result<std::set<std::string>> add_users_and_totals(ClickHouse& engine, const Sco
 }
 
 // HAVING for the page after the cursor, which begins with " AND ".
-Result<std::string> after_cursor(ClickHouseQuery& query, const std::string& cursor_text) {
-    if (cursor_text.empty()) return std::string();
-    const Cursor cursor = TRY(decode_cursor(cursor_text));
-    query.bind("cursor_ns", cursor.number).bind("cursor_id", cursor.id);
-    return std::string(" AND (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < "
-                       "{cursor_id:String}))");
+std::string after_cursor(ClickHouseQuery& query, const std::optional<Cursor>& cursor) {
+    if (!cursor) return {};
+    query.bind("cursor_ns", cursor->number).bind("cursor_id", cursor->id);
+    return " AND (first < {cursor_ns:Int64} OR (first = {cursor_ns:Int64} AND chat_session < {cursor_id:String}))";
 }
 
 std::string newest_first(size_t rows) {
     return " ORDER BY first DESC, chat_session DESC LIMIT " + std::to_string(rows) + " FORMAT RowBinary";
 }
 
-// From the spans that match. `last` is not known.
-Result<ClickHouseQuery> sessions_of_spans(const Scope& scope, const std::string& cursor, size_t rows) {
+struct ListedSession {
+    std::string chat_session;
+    int64_t first_ns = 0, last_ns = 0;
+};
+
+Result<std::vector<ListedSession>> read_sessions(ClickHouse& engine, const ClickHouseQuery& query) {
+    const std::string bytes = TRY(engine.query(query));
+    std::vector<ListedSession> sessions;
+    for (BinaryReader reader(bytes); !reader.at_end();) {
+        ListedSession session;
+        session.chat_session = reader.text();
+        session.first_ns = reader.number<int64_t>();
+        session.last_ns = reader.number<int64_t>();
+        sessions.push_back(std::move(session));
+    }
+    return sessions;
+}
+
+// From the spans that match. `last_ns` is not known.
+Result<std::vector<ListedSession>> sessions_of_spans(ClickHouse& engine, const Scope& scope,
+                                                     const std::optional<Cursor>& cursor, size_t rows) {
     ScopedQuery scoped = TRY(scope_query(scope));
-    const std::string after = TRY(after_cursor(scoped.query, cursor));
+    const std::string after = after_cursor(scoped.query, cursor);
     scoped.query.sql = "SELECT chat_session, min(start_ns) AS first, {to:Int64} - 1 FROM hone.spans WHERE " +
                        scoped.where + " AND chat_session != '' GROUP BY chat_session HAVING 1" + after +
                        newest_first(rows);
-    return std::move(scoped.query);
+    return read_sessions(engine, scoped.query);
 }
 
-// From the times of sessions. One of them may have no span in the scope: before it and after it only.
-Result<ClickHouseQuery> sessions_of_times(const Scope& scope, const std::string& cursor, size_t rows) {
-    Scope plain = scope;
-    plain.filter.clear();
-    ClickHouseQuery query = TRY(scope_query(plain)).query;
-    const std::string after = TRY(after_cursor(query, cursor));
-    query.sql =
-        "SELECT chat_session, min(first_ns) AS first, max(last_ns) AS last FROM hone.session_times WHERE project "
-        "= {project:String} GROUP BY chat_session HAVING first < {to:Int64} AND last >= {from:Int64}" +
-        after + newest_first(rows);
-    return query;
+// Where the newest `rows` rows of times that begin before `before_ns` begin: the engine reads them in this order. The
+// start of the scope when there are fewer.
+Result<int64_t> start_of_newest_rows(ClickHouse& engine, const Scope& scope, int64_t before_ns, size_t rows) {
+    ClickHouseQuery query = TRY(scope_query(scope)).query;
+    query.bind("before", before_ns);
+    query.sql = "SELECT first_ns FROM hone.session_times WHERE project = {project:String} AND first_ns >= {from:Int64} "
+                "AND first_ns < {before:Int64} ORDER BY first_ns DESC LIMIT 1 OFFSET " +
+                std::to_string(rows - 1) + " FORMAT RowBinary";
+    const std::string bytes = TRY(engine.query(query));
+    return bytes.empty() ? scope.from_ns : BinaryReader(bytes).number<int64_t>();
+}
+
+// Of the sessions that have a row of times in `which`. A session has several rows until they are merged: their minimum
+// and maximum count, so `having` decides which of these sessions begin there.
+Result<std::vector<ListedSession>> sessions_of_rows(ClickHouse& engine, ClickHouseQuery query, std::string_view which,
+                                                    const std::string& having, size_t rows) {
+    query.sql = "SELECT chat_session, min(first_ns) AS first, max(last_ns) AS last FROM hone.session_times WHERE "
+                "project = {project:String} AND chat_session IN (SELECT chat_session FROM hone.session_times WHERE "
+                "project = {project:String} AND " +
+                std::string(which) + ") GROUP BY chat_session HAVING " + having + newest_first(rows);
+    return read_sessions(engine, query);
+}
+
+// From the times of sessions, newest first, in windows that grow until there are enough: first those that begin in the
+// scope, then those that began before it and continue in it. One of them may have no span in the scope: before it and
+// after it only.
+Result<std::vector<ListedSession>> sessions_of_times(ClickHouse& engine, Scope scope,
+                                                     const std::optional<Cursor>& cursor, size_t rows) {
+    scope.filter.clear();
+    std::vector<ListedSession> sessions;
+    int64_t before = scope.to_ns;
+    if (cursor && cursor->number < before) before = cursor->number + 1;
+    for (size_t window = rows + rows / 2; before > scope.from_ns && sessions.size() < rows; window *= 4) {
+        const int64_t from = TRY(start_of_newest_rows(engine, scope, before, window));
+        ClickHouseQuery query = TRY(scope_query(scope)).query;
+        query.bind("begins", from).bind("before", before);
+        const std::string having = "first >= {begins:Int64} AND first < {before:Int64}" + after_cursor(query, cursor);
+        auto found = TRY(sessions_of_rows(engine, std::move(query),
+                                          "first_ns >= {begins:Int64} AND first_ns < "
+                                          "{before:Int64}",
+                                          having, rows - sessions.size()));
+        std::ranges::move(found, std::back_inserter(sessions));
+        before = from;
+    }
+    if (sessions.size() >= rows || scope.from_ns <= 0) return sessions;
+    ClickHouseQuery query = TRY(scope_query(scope)).query;
+    const std::string having = "first < {from:Int64} AND first < {to:Int64}" + after_cursor(query, cursor);
+    auto found =
+        TRY(sessions_of_rows(engine, std::move(query), "last_ns >= {from:Int64}", having, rows - sessions.size()));
+    std::ranges::move(found, std::back_inserter(sessions));
+    return sessions;
 }
 
 } // namespace
@@ -138,18 +197,19 @@ Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, c
     SessionPage page;
     page.next_cursor = cursor;
     do { // again when all of a page have no span in the scope
-        const ClickHouseQuery query = TRY(reads_times ? sessions_of_times(scope, page.next_cursor, limit + 1)
-                                                      : sessions_of_spans(scope, page.next_cursor, limit + 1));
-        const std::string bytes = TRY(m_engine.query(query));
+        std::optional<Cursor> after;
+        if (!page.next_cursor.empty()) after = TRY(decode_cursor(page.next_cursor));
+        const auto listed = TRY(reads_times ? sessions_of_times(m_engine, scope, after, limit + 1)
+                                            : sessions_of_spans(m_engine, scope, after, limit + 1));
         Scope range = scope;
         range.to_ns = scope.from_ns;
         page = {};
-        for (BinaryReader reader(bytes); !reader.at_end();) {
+        for (const ListedSession& session : listed) {
             SessionRow row;
-            row.chat_session = reader.text();
-            row.start_ns = reader.number<int64_t>();
-            const auto last = reader.number<int64_t>();
-            if (page.sessions.size() < limit) range.to_ns = std::max(range.to_ns, std::min(scope.to_ns - 1, last) + 1);
+            row.chat_session = session.chat_session;
+            row.start_ns = session.first_ns;
+            if (page.sessions.size() < limit)
+                range.to_ns = std::max(range.to_ns, std::min(scope.to_ns - 1, session.last_ns) + 1);
             page.sessions.push_back(std::move(row));
         }
         if (page.sessions.size() > limit) {

@@ -234,8 +234,8 @@ Result<TracePage> sorted_traces(ClickHouse& engine, const ListTraces& request, R
 Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
     const size_t limit = std::clamp<size_t>(request.limit, 1, 1000);
     int64_t to = request.scope.to_ns; // a trace of the next page begins before the cursor
-    if (auto cursor = decode_cursor(request.cursor); !request.cursor.empty() && cursor.ok())
-        to = std::min(to, cursor.value().number + 1);
+    if (auto cursor = decode_cursor(request.cursor); cursor.ok() && cursor.value().number < to)
+        to = cursor.value().number + 1;
     std::vector<TraceStart> starts;
     TimesOfTraces times;                   // at least of `starts`
     constexpr size_t spans_per_trace = 20; // of most projects, at most
@@ -245,7 +245,9 @@ Result<TracePage> SpanStore::list_traces(const ListTraces& request) {
         if (!starts.empty()) break;
     }
     if (starts.empty()) {
-        starts = TRY(find_starts(m_engine, request, request.scope, limit + 1));
+        Scope whole = request.scope;
+        whole.to_ns = to;
+        starts = TRY(find_starts(m_engine, request, whole, limit + 1));
         if (starts.empty()) return TracePage{};
         times = TRY(find_times(m_engine, request.scope, starts));
     }

@@ -44,10 +44,11 @@ Result<RecordFrame> decode_record_frame(std::string_view payload) {
     return frame;
 }
 
-Result<std::unique_ptr<RecordLog>> RecordLog::open(RecordLogOptions options, ClickHouse& engine) {
-    std::unique_ptr<RecordLog> made(new RecordLog(std::move(options), engine));
+Result<std::unique_ptr<RecordLog>> RecordLog::open(RecordLogOptions options, ClickHouse& engine, const Clock& clock) {
+    std::unique_ptr<RecordLog> made(new RecordLog(std::move(options), engine, clock));
     made->m_next = TRY(read_position(made->m_options.state_file));
     made->m_wal = TRY(Wal::open(made->m_options.wal, made->m_next));
+    if (!made->is_empty()) made->count_waiting(made->m_next);
     return made;
 }
 
@@ -61,8 +62,31 @@ void RecordLog::start() {
 
 Result<> RecordLog::append(const RecordFrame& rows) {
     if (rows.logs.empty() && rows.metrics.empty()) return {};
-    TRY(m_wal->append(encode_record_frame(rows)));
+    const uint64_t sequence = TRY(m_wal->append(encode_record_frame(rows)));
+    count_waiting(sequence);
     return {};
+}
+
+void RecordLog::count_waiting(uint64_t sequence) {
+    const Duration now = m_clock.steady();
+    const Lock lock(m_mutex);
+    if (sequence < m_next) return; // loaded before we came here
+    if (m_waiting.empty() || now - m_waiting.back().since >= std::chrono::seconds(1))
+        m_waiting.push_back({sequence, now});
+}
+
+RecordBacklog RecordLog::backlog() const {
+    RecordBacklog backlog;
+    const uint64_t after_last = m_wal->stats().next_sequence;
+    const Lock lock(m_mutex);
+    const uint64_t next = m_next;
+    backlog.requests = after_last > next ? static_cast<int64_t>(after_last - next) : 0;
+    if (backlog.requests > 0 && !m_waiting.empty()) backlog.oldest_wait = m_clock.steady() - m_waiting.front().since;
+    backlog.bytes = static_cast<int64_t>(m_wal->bytes_from(next));
+    backlog.failures = m_failures;
+    backlog.why = m_why;
+    backlog.is_late = backlog.requests > 0 && backlog.oldest_wait >= m_options.wait_limit;
+    return backlog;
 }
 
 bool RecordLog::wait_loaded(Duration most) {
@@ -77,6 +101,14 @@ bool RecordLog::wait_loaded(Duration most) {
 }
 
 Result<bool> RecordLog::step() {
+    auto loaded = load_block();
+    const Lock lock(m_mutex);
+    m_failures += loaded.ok() ? 0 : 1;
+    m_why = loaded.ok() ? std::string() : loaded.error().message;
+    return loaded;
+}
+
+Result<bool> RecordLog::load_block() {
     const std::scoped_lock step(m_step_mutex);
     const auto frames = TRY(m_wal->read(m_next, m_options.block_bytes));
     if (frames.list.empty()) return false;
@@ -99,6 +131,9 @@ Result<bool> RecordLog::step() {
     {
         const Lock lock(m_mutex);
         m_next = next;
+        // What the front stands for ends where the second entry begins.
+        while (m_waiting.size() > 1 && m_waiting[1].sequence <= next) m_waiting.pop_front();
+        if (next >= m_wal->stats().next_sequence) m_waiting.clear();
         m_loaded.notify_all();
     }
     TRY(m_wal->release(next));

@@ -26,6 +26,20 @@ struct Backlog {
 // What a person can do about it.
 std::string backlog_advice();
 
+// The same of log records and points of metrics, which have a log of their own.
+struct RecordBacklog {
+    int64_t requests = 0;
+    int64_t bytes = 0;      // of the log that holds them
+    Duration oldest_wait{}; // of those of an earlier server: since the start of this one
+    int64_t failures = 0;
+    std::string why;
+    bool is_late = false;
+
+    bool is_failing() const { return is_late && !why.empty(); }
+    std::string problem() const;
+};
+std::string record_backlog_advice();
+
 // The same for the API.
 struct BacklogView {
     int64_t spans = 0;

@@ -1,4 +1,4 @@
-#include "telemetry/ingest/backlog.h"
+#include "telemetry/log/backlog.h"
 
 #include "base/text.h"
 
@@ -28,15 +28,30 @@ std::string in_words(Duration wait) {
     return fmt::format("{} days", seconds / 86'400);
 }
 
+std::string problem_of(const std::string& what, Duration wait, std::string_view why) {
+    std::string reason(truncate_utf8(trim(why), longest_reason));
+    while (reason.ends_with('.')) reason.pop_back();
+    if (reason.empty()) reason = "the span engine has not caught up with what arrives";
+    return fmt::format("{} waited {} to be stored: {}.", what, in_words(wait), reason);
+}
+
 } // namespace
 
 std::string Backlog::problem() const {
     if (!is_late) return {};
-    const std::string count = with_commas(spans) + (spans == 1 ? " span has" : " spans have");
-    std::string reason(truncate_utf8(trim(why), longest_reason));
-    while (reason.ends_with('.')) reason.pop_back();
-    if (reason.empty()) reason = "the span engine has not caught up with what arrives";
-    return fmt::format("{} waited {} to be stored: {}.", count, in_words(oldest_wait), reason);
+    return problem_of(with_commas(spans) + (spans == 1 ? " span has" : " spans have"), oldest_wait, why);
+}
+
+std::string RecordBacklog::problem() const {
+    if (!is_late) return {};
+    const std::string what = with_commas(requests) + (requests == 1 ? " request" : " requests");
+    return problem_of(what + " of log records and metrics " + (requests == 1 ? "has" : "have"), oldest_wait, why);
+}
+
+std::string record_backlog_advice() {
+    return "They are safe in the log of the data directory and are stored as soon as that works again. Check the "
+           "server's log, at the free disk space and at the owner of the data directory. New ones are accepted until "
+           "their log has reached span_log_limit, or 512 MB.";
 }
 
 std::string backlog_advice() {
