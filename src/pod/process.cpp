@@ -87,6 +87,8 @@ Result<std::pair<Fd, Fd>> open_terminal(const sandbox::Command& command) {
     const winsize size{static_cast<uint16_t>(*command.rows), static_cast<uint16_t>(*command.columns), 0, 0};
     ::ioctl(master.get(), TIOCSWINSZ, &size);
     Fd slave(::ioctl(master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (int number = 0; !slave.is_open() && ::ioctl(master.get(), TIOCGPTN, &number) == 0) // gVisor
+        slave = Fd(::open(("/dev/pts/" + std::to_string(number)).c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
     if (!slave.is_open()) return system_error("open a terminal", errno);
     return std::pair(std::move(master), std::move(slave));
 }

@@ -129,14 +129,14 @@ def become(user, group):
     assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
 
 
-def enter_user_namespace():
-    """A child, which is still root of the node, writes the maps."""
+def enter_user_namespace(root):
+    """A child, which is still root of the node, writes the maps. Before the root is changed: no process in another one may."""
     libc, (reader, writer) = ctypes.CDLL(None, use_errno=True), os.pipe()
     child = os.fork()
     if child == 0:
         os.read(reader, 1)
         for name in ("uid_map", "gid_map"):
-            with open(f"/proc/{os.getppid()}/{name}", "w") as file:
+            with open(root / "proc" / str(os.getppid()) / name, "w") as file:
                 file.write(f"0 {FIRST_OF_NAMESPACE} {USERS_OF_NAMESPACE}")
         os._exit(0)
     assert libc.unshare(CLONE_NEWUSER) == 0
@@ -172,10 +172,10 @@ def first_process(folder, image, name):
     if is_gvisor(pod):
         become_gvisor(folder, image, container, environment, security)
     root = make_root(folder, image, container)
+    if in_user_namespace(pod):
+        enter_user_namespace(root)
     os.chroot(root)
     os.chdir(container.get("workingDir", "/"))
-    if in_user_namespace(pod):
-        enter_user_namespace()
     become(security["runAsUser"], security["runAsGroup"])
     os.execve(container["command"][0], container["command"], environment)
 
@@ -203,7 +203,7 @@ class Pods:
                 place.symlink_to(kept)
             else:
                 place.mkdir(parents=True)
-            os.chown(place, 0, first + spec["securityContext"]["fsGroup"])
+            os.chown(place, first, first + spec["securityContext"]["fsGroup"])
             os.chmod(place, 0o2770)
 
     def start(self, folder, pod, container):

@@ -298,6 +298,18 @@ Result<> stop_and_destroy(Bench& bench) {
 // Only in pods: what a command there could use against the first process.
 Result<> walls_of_pod(Bench& bench) {
     Sandbox& box = *bench.box;
+    if (wanted_tier == Tier::gvisor) { // no rules for files (docs/adr/0026-gvisor-in-pods.md)
+        bench.declared = "gVisor and the filter alone; a command can end the first process";
+        for (const char* place : {"/hone-bin/x", "/hone/x", "/bin/x"})
+            TRY(run(box, std::string("touch ") + place + " 2> /dev/null && exit 1; exit 7", 7));
+        TRY(run(box, "unshare -U true > /dev/null 2>&1 && exit 1; exit 7", 7));
+        TRY(run(box, "test -e /var/run/secrets && exit 1; exit 7", 7));
+        TRY(expect(TRY(run(box, "grep -E '^(Seccomp|CapEff):' /proc/self/status | tr -d '\\t\\n'")) ==
+                       "CapEff:0000000000000000Seccomp:2",
+                   "filter and no privileges"));
+        return expect(TRY(run(box, "/hone-bin/hone-pod channel < /dev/zero 2> /dev/null | head -c 1 | wc -c")) == "0\n",
+                      "no hello");
+    }
     for (const char* place : {"/hone-bin/x", "/hone-files/x", "/hone-files/m0/x", "/hone-state/x", "/hone/x", "/bin/x"})
         TRY(run(box, std::string("touch ") + place + " 2> /dev/null && exit 1; exit 7", 7));
     TRY(run(box, "cat /proc/1/environ > /dev/null 2>&1 && exit 1; exit 7", 7));

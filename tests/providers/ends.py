@@ -231,13 +231,13 @@ def what_has_ended_is_removed_and_nothing_else(cluster, _):
 
 
 def prepared_pods_make_room(cluster, _):
-    with driving.pods(cluster, *WORKERS, ("", "1")) as driver:
+    with driving.pods(cluster, *WORKERS, ("default", "1")) as driver:
         first = driver.start()
         assert driver.call("ready")["ready"]
         cluster.control(do="quota", pods=len(pods(cluster)))
         try:
-            second = driver.start(limits={"pids": 32})  # the one that waits does not do, and has its place
-            error = faults.refused(lambda: driver.start(limits={"pids": 33}))
+            second = driver.start(thread="thr-room-1")  # the one that waits has no volume, and has its place
+            error = faults.refused(lambda: driver.start(thread="thr-room-2"))
         finally:
             cluster.control(do="quota", pods=None)
         assert error.code == "busy" and "quota of the namespace is used up" in error.why, error
