@@ -51,7 +51,7 @@ const test = plain_test.extend({
 test("what pods do not have is disabled in the form of a preset, with the reason", async ({ page }) => {
   await page.goto("/s/default/presets/new");
   await page.locator("summary", { hasText: "Sandbox" }).click();
-  await page.getByLabel("Init script").fill("true");
+  await page.getByLabel("Init script", { exact: true }).fill("true");
   await page.getByLabel("Provider", { exact: true }).selectOption("kubernetes");
   await expect(page.getByText("the workspace and the home end with the pod")).toBeVisible();
   for (const [label, reason] of [
@@ -62,13 +62,12 @@ test("what pods do not have is disabled in the form of a preset, with the reason
     await expect(page.getByLabel(label, { exact: true })).toBeDisabled();
     await expect(page.getByText(`Kubernetes: ${reason}.`).first()).toBeVisible();
   }
-  await expect(page.getByLabel("Init script")).toHaveValue(""); // what was set for this machine is gone
+  await expect(page.getByLabel("Init script", { exact: true })).toHaveValue(""); // what was set for this machine is gone
   await expect(page.getByLabel("Memory")).toBeEnabled();
-  const dependencies = page.locator("details", { hasText: "Dependencies" });
-  await expect(dependencies.locator("summary")).toContainText("not with this provider");
+  await expect(page.locator("summary", { hasText: "Dependencies" })).toContainText("not with this provider");
   await page.getByLabel("Provider", { exact: true }).selectOption("local");
-  await expect(page.getByLabel("Init script")).toBeEnabled();
-  await expect(page.getByLabel("Minimum isolation")).toBeEnabled();
+  await expect(page.getByLabel("Init script", { exact: true })).toBeEnabled();
+  await expect(page.getByLabel("Minimum isolation", { exact: true })).toBeEnabled();
 });
 
 test("the history of runs shows those of one provider", async ({ page, admin }) => {
@@ -94,13 +93,13 @@ test("a space allows providers one by one", async ({ page, admin }) => {
   const name = unique("strict");
   await admin.send("POST", "/v1/spaces", { name });
   await page.goto(`/s/${name}/settings/policy`);
-  await expect(page.getByLabel("Kubernetes")).toBeChecked();
-  await page.getByLabel("Kubernetes").uncheck();
+  await expect(page.getByRole("checkbox", { name: "Kubernetes" })).toBeChecked();
+  await page.getByRole("checkbox", { name: "Kubernetes" }).uncheck();
   await page.getByRole("button", { name: "Save policy" }).click();
   await expect(page.getByText("Policy saved; it applies to new runs")).toBeVisible();
   await page.reload();
-  await expect(page.getByLabel("Kubernetes")).not.toBeChecked();
-  await expect(page.getByLabel("This machine")).toBeChecked();
+  await expect(page.getByRole("checkbox", { name: "Kubernetes" })).not.toBeChecked();
+  await expect(page.getByRole("checkbox", { name: "This machine" })).toBeChecked();
   const preset = (provider: string) => ({
     name: unique("preset"),
     settings: { harness: "command", command: ["true"], provider },
@@ -112,6 +111,7 @@ test("a space allows providers one by one", async ({ page, admin }) => {
   await expect(option).toBeDisabled();
   // Without any provider nothing could run.
   await page.goto(`/s/${name}/settings/policy`);
-  for (const label of ["This machine", "Claude Managed Agents"]) await page.getByLabel(label).uncheck();
+  for (const label of ["This machine", "Claude Managed Agents"])
+    await page.getByRole("checkbox", { name: label }).uncheck();
   await expect(page.getByRole("button", { name: "Save policy" })).toBeDisabled();
 });
