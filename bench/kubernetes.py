@@ -105,7 +105,7 @@ def measure(driver):
 
 def at_once(bench, driver, count):
     before = driver.call("memory")["bytes"]
-    small = driving.specification(limits={"memory_bytes": 48 << 20, "cpus": 0.05, "disk_bytes": 16 << 20})
+    small = driving.specification(limits={"memory_bytes": 48 << 20, "cpus": 0.02, "disk_bytes": 16 << 20})
     started, up = timed(lambda: [driving.result_of(each)["sandbox"] for each in
                                  [driver.send("start", spec=small) for _ in range(count)]])
     memory = driver.call("memory")["bytes"]

@@ -116,6 +116,8 @@ struct Config {
     std::string kubernetes_namespace;
     std::string kubernetes_image;
     std::string kubernetes_tools_image;
+    std::string kubernetes_pull_secrets;
+    std::string kubernetes_node_selector;
     std::string kubernetes_runtime_class;
     std::string kubernetes_storage_class;
     std::string kubernetes_pod_user = "own_uid";

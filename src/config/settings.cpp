@@ -385,8 +385,16 @@ constexpr Setting list[] = {
     text<&Config::kubernetes_tools_image>(
         "kubernetes_tools_image",
         "Image with the program /hone-tools/hone-pod of this version. Empty: kubernetes_image has it.", "IMAGE"),
-    text<&Config::kubernetes_runtime_class>("kubernetes_runtime_class",
-                                            "RuntimeClass of pods whose preset requires tier gvisor.", "NAME"),
+    text<&Config::kubernetes_pull_secrets>(
+        "kubernetes_pull_secrets",
+        "Secrets of the namespace with which nodes pull both images, separated by commas. Empty: none.", "LIST"),
+    text<&Config::kubernetes_node_selector>(
+        "kubernetes_node_selector",
+        "Labels that the nodes of pods must have, as NAME=VALUE separated by commas. Empty: any node.", "LIST"),
+    text<&Config::kubernetes_runtime_class>(
+        "kubernetes_runtime_class",
+        "RuntimeClass of pods whose preset requires tier gvisor. Its runtime must be gVisor, which each pod proves.",
+        "NAME"),
     text<&Config::kubernetes_storage_class>(
         "kubernetes_storage_class",
         "Storage class of the volume that each session has for its workspace and its home; `default`: that of the "

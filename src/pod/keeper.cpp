@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -35,6 +36,23 @@ kubernetes::LinkIdentity identity_of(const std::string& sandbox) {
     return identity;
 }
 
+// Which user of the node this one is: each line of the map has a first uid here, the same outside, and a count. A pod
+// without a user namespace of its own has all users of the node.
+void note_user(sandbox::SandboxView& view) {
+    constexpr int64_t all_users = 4294967295;
+    view.host_uid = static_cast<int64_t>(::getuid());
+    view.user_namespace = false;
+    const auto map = read_file("/proc/self/uid_map", 64 << 10);
+    if (!map.ok()) return;
+    std::istringstream lines(map.value());
+    for (int64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;) {
+        const int64_t offset = static_cast<int64_t>(::getuid()) - inside;
+        if (offset < 0 || offset >= count) continue;
+        view.host_uid = outside + offset;
+        view.user_namespace = count < all_users;
+    }
+}
+
 // Reads what is there; false at the end.
 bool read_some(int from, std::string& into) {
     char piece[piece_bytes];
@@ -55,7 +73,7 @@ bool write_some(int into, std::string& from) {
 Keeper::Keeper(KeeperOptions options) : m_options(std::move(options)), m_link(identity_of(m_options.sandbox)) {
     m_view.id = sandbox::SandboxId(m_options.sandbox);
     m_view.created = m_clock.now();
-    m_view.host_uid = static_cast<int64_t>(::getuid());
+    note_user(m_view);
     m_view.pid = 1;
     m_view.disk_by = "evict";
     m_view.not_limited = {"disk_inodes", "io_bytes_per_second"};

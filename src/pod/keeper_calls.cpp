@@ -129,6 +129,7 @@ Result<ShimReply> Keeper::claim(const sandbox::SandboxSpec& spec) {
     m_walls = TRY(Walls::build(spec));
     m_spec = spec;
     m_view.state = sandbox::State::running;
+    m_view.tier = *spec.minimum_tier; // what the walls were built for
     m_view.thread = spec.thread;
     m_view.labels = *spec.labels;
     m_deadline = m_clock.steady() + std::chrono::milliseconds(*spec.limits.value.wall_clock_ms);

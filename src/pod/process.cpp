@@ -1,5 +1,6 @@
 #include "pod/process.h"
 
+#include "pod/user_kernel.h"
 #include "sandbox/wall/access_rules.h"
 
 #include <algorithm>
@@ -86,6 +87,8 @@ Result<std::pair<Fd, Fd>> open_terminal(const sandbox::Command& command) {
     const winsize size{static_cast<uint16_t>(*command.rows), static_cast<uint16_t>(*command.columns), 0, 0};
     ::ioctl(master.get(), TIOCSWINSZ, &size);
     Fd slave(::ioctl(master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (int number = 0; !slave.is_open() && ::ioctl(master.get(), TIOCGPTN, &number) == 0) // gVisor
+        slave = Fd(::open(("/dev/pts/" + std::to_string(number)).c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
     if (!slave.is_open()) return system_error("open a terminal", errno);
     return std::pair(std::move(master), std::move(slave));
 }
@@ -94,9 +97,16 @@ Result<std::pair<Fd, Fd>> open_terminal(const sandbox::Command& command) {
 
 Result<Walls> Walls::build(const sandbox::SandboxSpec& spec) {
     Walls walls;
+    walls.m_is_gvisor = *spec.minimum_tier == sandbox::Tier::gvisor;
+    if (walls.m_is_gvisor && !is_gvisor())
+        return unavailable("tier gvisor was requested, but the kernel of the pod is not gVisor: its RuntimeClass "
+                           "(kubernetes_runtime_class) has another runtime");
     walls.m_landlock = sandbox::landlock_version();
-    if (walls.m_landlock == 0) return unavailable("the kernel of the node has no Landlock, or it is off");
-    if (!sandbox::kernel_has_seccomp()) return unavailable("the kernel of the node loads no filters (seccomp)");
+    if (walls.m_landlock == 0 && !walls.m_is_gvisor)
+        return unavailable("the kernel of the node has no Landlock, or it is off");
+    // gVisor loads filters without this call; one that cannot be loaded ends the command.
+    if (!walls.m_is_gvisor && !sandbox::kernel_has_seccomp())
+        return unavailable("the kernel of the node loads no filters (seccomp)");
     walls.m_filter = sandbox::SyscallFilter::build(*spec.allow_ptrace ? sandbox::SyscallFilter::Ptrace::allowed
                                                                       : sandbox::SyscallFilter::Ptrace::refused);
     walls.m_limits = *spec.limits;
@@ -110,7 +120,8 @@ Result<> Walls::enter() const {
     TRY(set_limit(RLIMIT_NOFILE, *m_limits.open_files));
     TRY(set_limit(RLIMIT_NPROC, *m_limits.pids + spare_processes));
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return system_error("set no_new_privs", errno);
-    if (const int failed = sandbox::restrict_files(m_landlock, writable))
+    if (m_landlock == 0 && !m_is_gvisor) return unavailable("no rules for files");
+    if (const int failed = m_landlock == 0 ? 0 : sandbox::restrict_files(m_landlock, writable))
         return system_error("restrict files by Landlock", failed);
     if (const int failed = m_filter.load()) return system_error("load the syscall filter", failed);
     return {};

@@ -14,13 +14,15 @@ namespace hone::pod {
 
 class Walls {
 public:
-    // Errors: a kernel without Landlock or without filters.
+    // Errors: a kernel without Landlock or without filters; for tier gvisor, any other kernel than gVisor, which alone
+    // may have no Landlock: it has no kernel of the node behind it that a file could be reached through.
     static Result<Walls> build(const sandbox::SandboxSpec& spec);
     // In a new process, permanently.
     Result<> enter() const;
 
 private:
     sandbox::SyscallFilter m_filter;
+    bool m_is_gvisor = false;
     int m_landlock = 0;
     sandbox::Limits m_limits;
 };

@@ -4,12 +4,26 @@
 #include "run/managed/left_over.h"
 #include "server/beside_program.h"
 
+#include <algorithm>
+
 namespace hone::server {
 
 namespace {
 
 constexpr int64_t most_managed = 64; // sessions of agent providers at the same time
 constexpr int64_t most_managed_per_space = 16;
+
+// By how this installation has set up its cluster.
+std::vector<run::Lack> lacks_of_pods(sandbox::Provider& pods) {
+    const sandbox::Capabilities capabilities = pods.capabilities();
+    std::vector<run::Lack> lacks;
+    if (!capabilities.threads)
+        lacks.push_back({run::capability::kept_workspace,
+                         "the workspace and the home end with the pod, because kubernetes_storage_class is not set"});
+    if (std::ranges::count(capabilities.tiers, sandbox::Tier::gvisor) == 0)
+        lacks.push_back({"sandbox.minimum_tier", "kubernetes_runtime_class is not set"});
+    return lacks;
+}
 
 } // namespace
 
@@ -42,7 +56,7 @@ Workers::Workers(const WorkerParts& parts)
 Result<std::unique_ptr<Workers>> Workers::open(const WorkerParts& parts) {
     std::unique_ptr<Workers> workers(new Workers(parts));
     TRY(workers->m_prices.add(parts.price_lines));
-    if (parts.pods != nullptr) workers->m_providers.add(run::RunProvider::kubernetes);
+    if (parts.pods != nullptr) workers->m_providers.add(run::RunProvider::kubernetes, lacks_of_pods(*parts.pods));
     workers->m_policies.set_mirrors(parts.mirrors);
     parts.skills.add_use(workers->m_skill_use);
     workers->m_providers.add(run::RunProvider::claude_managed);

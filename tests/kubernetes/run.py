@@ -29,12 +29,15 @@ import installation  # noqa: E402
 import policy  # noqa: E402
 import ready  # noqa: E402
 import volumes  # noqa: E402
+from configuration import NODE_ADDRESS  # noqa: E402
 
 NAMESPACE = "workers"
 SANDBOX = "sbx_01JCQZ5V8M0000000000000001"
 
 
 class Bench:
+    limits_memory = True
+
     def __init__(self, cluster, client):
         self.cluster, self.client = cluster, client
         self.escape = {}  # attack → what it found
@@ -60,6 +63,18 @@ class Bench:
         while not condition():
             assert time.monotonic() < end, what
             time.sleep(0.1)  # of the processes of others: there is nothing to wait on
+
+    # Of the attacks.
+    def pod_of(self, sandbox):
+        return self.must("get", f"/api/v1/namespaces/{NAMESPACE}/pods/hone-{sandbox[4:].lower()}")["body"]
+
+    def places_of_workspace(self, sandbox):
+        uid = self.pod_of(sandbox)["metadata"]["uid"]
+        return [f"/var/lib/kubelet/pods/{uid}/volumes/kubernetes.io~empty-dir/workspace/canary"]
+
+    def targets(self, sandbox, port):
+        """Ports, each with addresses: the kubelet, the API, and another pod."""
+        return [(10250, NODE_ADDRESS), (6443, NODE_ADDRESS), (443, "10.96.0.1"), (port, self.pod_of(sandbox)["status"]["podIP"])]
 
     def execute(self, *command, given=b""):
         return self.call("exec", NAMESPACE, self.pod, *command, given=given)

@@ -33,7 +33,7 @@ def a_run_works_in_a_pod(shop):
     messages = shop.texts(run["id"], "message")
     assert messages[:2] == ["got hello", "/workspace"] and len(messages) == 3, messages
     assert run["provider"] == "kubernetes", run
-    assert any("a pod with user 1" in text for text in shop.texts(run["id"])), shop.texts(run["id"])
+    assert any("a pod with uid 1" in text for text in shop.texts(run["id"])), shop.texts(run["id"])
 
 
 def files_of_a_live_run_are_read(shop):

@@ -15,6 +15,12 @@ and a test sets the status of pods. `POST /control` with JSON, without credentia
   {"do": "status", "pod": "a", "status": {…}}, {"do": "terminate", "pod": "a"}, {"do": "event", "involvedObject": {"uid": "u"}, "reason": "…", …},
   {"do": "pages", "limit": 2}, {"do": "token", "token": "…"}, {"do": "inject", "container": "sidecar"},
   {"do": "quota", "pods": 2}, {"do": "claims_created", "at": "2026-01-01T00:00:00Z"}
+  {"do": "drop", "field": "hostUsers"}    a server that does not know this field of a pod
+  {"do": "version", "minor": "29"}, {"do": "rights", "missing": ["create pods", "get pods/exec"]}
+  {"do": "policies", "items": […]}, {"do": "runtime_classes", "names": ["gvisor"], "may_read": true}
+  {"do": "hold", "pods": true}            pods with processes stay pending
+  {"do": "network", "is_open": true}      of pods with processes: they reach the cluster's API
+  {"do": "node", "user_namespaces": false}
   {"do": "cut_exec", "after": 100000}     the next exec is cut after so many bytes in either direction; now, without `after`
   {"do": "dial", "pod": "a", "port": 3128}, {"do": "reboot", "pod": "a"}
   {"do": "state"}                         what it knows: requests, pods, inputs of pods
@@ -32,6 +38,10 @@ import urllib.parse
 from exec_socket import run_exec
 from link_peer import LinkPeer
 from pod_runtime import Pods
+
+
+CLOSED = {"metadata": {"name": "workers-deny-all"},
+          "spec": {"podSelector": {"matchLabels": {"hone/role": "worker"}}, "policyTypes": ["Ingress", "Egress"]}}
 
 
 class Gone(Exception):
@@ -55,6 +65,9 @@ class State:
         self.exec_cut_after = None
         self.claims_created = "2026-01-01T00:00:00Z"
         self.quota = None  # most pods
+        self.dropped, self.minor, self.missing_rights = [], "34", []
+        self.policies = [CLOSED]
+        self.runtime_classes, self.may_read_classes = [], True
         self.runtime = None  # Pods: they run; otherwise tests set their status
 
     def change(self, kind, pod):
@@ -80,9 +93,11 @@ def selected(pod, selector):
     return all(labels.get(part.partition("=")[0]) == part.partition("=")[2] for part in selector.split(",") if part)
 
 
-def admit(pod, injected):
-    """What a server fills in."""
+def admit(pod, injected, dropped):
+    """What a server fills in, and what it does not know."""
     spec = pod["spec"]
+    for name in dropped:
+        spec.pop(name, None)
     spec.setdefault("serviceAccountName", "default")
     spec.setdefault("serviceAccount", "default")
     spec.setdefault("schedulerName", "default-scheduler")
@@ -156,7 +171,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def route(self, state, parts):
         if parts == ["version"]:
-            return self.send_json(200, {"major": "1", "minor": "34", "gitVersion": "v1.34.2"})
+            return self.send_json(200, {"major": "1", "minor": state.minor, "gitVersion": f"v1.{state.minor}.2"})
+        if parts[:1] == ["apis"]:
+            return self.groups(state, parts[1:])
         if parts[:3] != ["api", "v1", "namespaces"] or len(parts) < 5:
             return self.refuse(404, "NotFound", "the server could not find the requested resource")
         kind, rest = parts[4], parts[5:]
@@ -181,6 +198,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.read_log()
         {"GET": self.read, "DELETE": self.remove, "PATCH": self.patch}[self.command](state, rest[0])
 
+    def groups(self, state, parts):
+        if parts == ["authorization.k8s.io", "v1", "selfsubjectaccessreviews"] and self.command == "POST":
+            wanted = self.body["spec"]["resourceAttributes"]
+            part = "/" + wanted["subresource"] if wanted.get("subresource") else ""
+            is_allowed = f"{wanted['verb']} {wanted['resource']}{part}" not in state.missing_rights
+            return self.send_json(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": is_allowed}})
+        if parts[:3] == ["networking.k8s.io", "v1", "namespaces"] and parts[4:] == ["networkpolicies"]:
+            return self.send_json(200, {"metadata": {"resourceVersion": "1"}, "items": state.policies})
+        if parts[:3] == ["node.k8s.io", "v1", "runtimeclasses"] and len(parts) == 4:
+            if not state.may_read_classes:
+                return self.refuse(403, "Forbidden", "runtimeclasses.node.k8s.io is forbidden")
+            if parts[3] in state.runtime_classes:
+                return self.send_json(200, {"metadata": {"name": parts[3]}, "handler": "runsc"})
+        return self.refuse(404, "NotFound", "the server could not find the requested resource")
+
     def list(self, state):
         with state.lock:
             limit, token = min(int(self.one("limit", "500")), state.page_limit), self.one("continue")
@@ -203,7 +235,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.refuse(409, "AlreadyExists", f'pods "{name}" already exists')
             if state.quota is not None and len(state.pods) >= state.quota:
                 return self.refuse(403, "Forbidden", f'pods "{name}" is forbidden: exceeded quota: few, limited: pods={state.quota}')
-            admit(pod, state.injected)
+            admit(pod, state.injected, state.dropped)
             pod["metadata"]["uid"] = f"uid-{name}-{state.version}"
             state.pods[name] = pod
             state.change("ADDED", pod)
@@ -370,6 +402,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def control_claims_created(self, state, at):
         state.claims_created = at
 
+    def control_drop(self, state, field):
+        state.dropped.append(field)
+
+    def control_version(self, state, minor):
+        state.minor = minor
+
+    def control_rights(self, state, missing):
+        state.missing_rights = missing
+
+    def control_policies(self, state, items):
+        state.policies = items
+
+    def control_runtime_classes(self, state, names, may_read=True):
+        state.runtime_classes, state.may_read_classes = names, may_read
+
+    def control_hold(self, state, pods):
+        state.runtime.is_held = pods
+
+    def control_network(self, state, is_open):
+        state.runtime.set_network(state, is_open)
+
+    def control_node(self, state, user_namespaces):
+        state.runtime.has_user_namespaces = user_namespaces
+
     def control_quota(self, state, pods):
         state.quota = pods
 
@@ -400,6 +456,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def control_state(self, state):
         return {"requests": state.requests, "pods": sorted(state.pods), "execs": len(state.execs),
+                "reached": state.runtime.reached if state.runtime else 0,
                 "inputs": {name: {str(command): len(data) for command, data in peer.inputs.items()}
                            for name, peer in state.peers.items()},
                 "input_text": {name: {str(command): data[:200].decode("latin-1") for command, data in peer.inputs.items()}

@@ -1,11 +1,12 @@
 // A provider as a process, for tests and measurements in Python: each line of the input is a request, each line of the
 // output a reply with the same `id`. Requests are served at the same time.
 //   provider_driver local DATA_FOLDER HONE_PROGRAM
-//   provider_driver kubernetes DATA_FOLDER KUBECONFIG NAMESPACE IMAGE [STORAGE_CLASS [READY]]
+//   provider_driver kubernetes DATA_FOLDER KUBECONFIG NAMESPACE IMAGE [STORAGE_CLASS [READY [POD_USER [RUNTIME]]]]
 // {"id":1,"do":"start","spec":{…}}                    → {"id":1,"ok":true,"sandbox":"sbx_…"}
 // {"id":2,"do":"run","sandbox":"…","command":{…}}     → its result, with `out` and `err`
 // {"id":3,"do":"hold","sandbox":"…"}                  → the view, once the sandbox has stopped
-// view, stop, destroy, attach; list; files (of a thread: its entries); threads (removes all but `kept`); echo (what
+// view, stop, destroy, attach; list; files (of a thread: its entries); copy (a file of the workspace, by its path);
+// reconcile; threads (removes all but `kept`); echo (what
 // connects to port 3129 gets its bytes back); ready (waits until pods are prepared); close (the provider; the last
 // request); memory (resident bytes of this process)
 #include "base/log.h"
@@ -20,6 +21,7 @@
 #include <iostream>
 #include <map>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -40,7 +42,10 @@ Result<std::unique_ptr<Provider>> open_provider(const std::vector<std::string>& 
     options.pods.image = options.pods.tools_image = words[4];
     options.pods.pull_policy = "Never";
     if (words.size() > 5) options.storage_class = words[5];
-    if (words.size() > 6) options.ready = std::stoul(words[6]);
+    if (words.size() > 6 && !words[6].empty()) options.ready = std::stoul(words[6]);
+    if (words.size() > 7 && !words[7].empty())
+        options.pods.user = parse_enum<kubernetes::PodUser>(words[7]).value_or(kubernetes::PodUser::own_uid);
+    if (words.size() > 8) options.pods.runtime_classes[Tier::gvisor] = words[8];
     options.folder = words[1] + "/kubernetes";
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
@@ -85,6 +90,7 @@ public:
         if (verb == "run") return run(*box, request);
         if (verb == "echo") return echo(*box);
         if (verb == "attach") return json::Object();
+        if (verb == "copy") return copy(*box, text_in(request, "path"));
         if (verb == "view") return json::to_value(TRY(box->view())).get_object();
         if (verb == "stop") return json::to_value(TRY(box->stop())).get_object();
         if (verb == "hold") return json::to_value(TRY(hold(*box))).get_object();
@@ -124,6 +130,16 @@ private:
         json::Array names;
         for (const FileEntry& entry : TRY(files->list("", {}))) names.push_back(json::Value(entry.name));
         return json::Object{{"names", std::move(names)}};
+    }
+
+    static Result<json::Object> copy(Sandbox& box, const std::string& path) {
+        const auto files = TRY(box.files());
+        const Fd into(::memfd_create("copy", MFD_CLOEXEC));
+        TRY(files->copy(path, into.get(), {}));
+        std::string text(1 << 10, '\0');
+        const ssize_t got = ::pread(into.get(), text.data(), text.size(), 0);
+        text.resize(static_cast<size_t>(std::max<ssize_t>(0, got)));
+        return json::Object{{"text", text}};
     }
 
     Result<json::Object> echo(Sandbox& box) {

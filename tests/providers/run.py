@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import ssl
 import subprocess
 import sys
@@ -22,7 +23,10 @@ sys.dont_write_bytecode = True
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / "kubernetes"))
 
+sys.path.insert(1, str(here.parent / "e2e"))
+
 import driving  # noqa: E402
+import ends  # noqa: E402
 import escape  # noqa: E402
 import faults  # noqa: E402
 import images  # noqa: E402
@@ -52,6 +56,8 @@ def make_image(folder, pod_program):
 class StandIn:
     """A cluster whose pods are processes of this machine."""
 
+    limits_memory = False
+
     def __init__(self, stack, built):
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-pods-")))
         self.folder.chmod(0o755)  # users of pods pass through it
@@ -65,11 +71,13 @@ class StandIn:
              str(self.folder / "pods")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stack.callback(self.process.wait)
         stack.callback(self.process.stdin.close)
-        self.state, self.driver, self.escape = self.folder, built / "tests/provider_driver", {}
+        self.state, self.driver, self.hone, self.escape = self.folder, built / "tests/provider_driver", built / "hone", {}
+        self.port = int(self.process.stdout.readline())
+        self.server, self.context = f"https://127.0.0.1:{self.port}", ssl.create_default_context(cafile=certificates.path("ca", "crt"))
         self.kubeconfig = self.folder / "hone.conf"
         self.kubeconfig.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "test", "users": [{"name": "a", "user": {"token": "token"}}],
-            "clusters": [{"name": "test", "cluster": {"server": f"https://127.0.0.1:{int(self.process.stdout.readline())}",
+            "clusters": [{"name": "test", "cluster": {"server": self.server,
                                                       "certificate-authority": certificates.path("ca", "crt")}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "a", "namespace": "workers"}}]}))
 
@@ -88,9 +96,16 @@ class StandIn:
             time.sleep(0.1)  # of the processes of others: there is nothing to wait on
 
     def control(self, **what):
-        server = json.loads(self.kubeconfig.read_text())["clusters"][0]["cluster"]
-        context = ssl.create_default_context(cafile=server["certificate-authority"])
-        return json.load(urllib.request.urlopen(server["server"] + "/control", json.dumps(what).encode(), context=context))
+        return json.load(urllib.request.urlopen(self.server + "/control", json.dumps(what).encode(), context=self.context))
+
+    # Of the attacks.
+    def places_of_workspace(self, sandbox):
+        return [str(self.folder / "pods" / ends.pod_of(sandbox) / "volumes/workspace/canary")]
+
+    def targets(self, _sandbox, port):
+        """Ports, each with addresses: the API, and this machine, which is their node. Pods have no address here."""
+        node = [word for word in subprocess.run(["hostname", "-I"], capture_output=True, text=True).stdout.split() if ":" not in word]
+        return [(self.port, "127.0.0.1", *node), (10250, *node), (443, "10.96.0.1"), (port, *node)]
 
 
 def the_channel_is_cut_again_and_again(cluster, _):
@@ -113,59 +128,77 @@ def a_run_gets_a_pod_that_was_prepared(cluster, _):
 
 
 def passes(case, cluster):
+    began = time.monotonic()
     try:
         case(cluster, None)
         failed = False
     except Exception:
         failed = True
         traceback.print_exc(file=sys.stdout)
-    print(f"{'FAIL' if failed else 'ok  '}  {case.__name__.replace('_', ' ')}", flush=True)
+    print(f"{'FAIL' if failed else 'ok  '}  {time.monotonic() - began:5.1f} s  {case.__name__.replace('_', ' ')}", flush=True)
     return not failed
+
+
+COLUMNS = ("local", "local, gvisor", "kubernetes", "kubernetes, gvisor")
 
 
 def write_matrix(document, cases):
     """Replaces the table between its marks."""
     text = document.read_text()
     start, end = text.index("<!-- matrix -->"), text.index("<!-- end of matrix -->")
-    rows = [f"| {name} | {cases['local'].get(name, 'only in pods')} | {result} |\n" for name, result in cases["kubernetes"].items()]
-    document.write_text(text[:start] + "<!-- matrix -->\n| case | local | kubernetes |\n|---|---|---|\n" + "".join(rows) + text[end:])
+    rows = ["| " + " | ".join([name, *(cases[column].get(name, "only in pods") for column in COLUMNS)]) + " |\n" for name in cases["kubernetes"]]
+    head = "| case | " + " | ".join(COLUMNS) + " |\n|" + "---|" * (len(COLUMNS) + 1) + "\n"
+    document.write_text(text[:start] + "<!-- matrix -->\n" + head + "".join(rows) + text[end:])
 
 
-def cases_of(program, provider, *words):
+def cases_of(program, name, *words):
+    provider = name.partition(",")[0]
     with tempfile.TemporaryDirectory(prefix="hone-conformance-") as folder:
         done = subprocess.run([program, provider, folder, *words], capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     for line in lines:
-        print(f"{'ok  ' if line['ok'] else 'FAIL'}  {provider}: {line['case']}" + (f": {line['why']}" if line["why"] else ""), flush=True)
+        print(f"{'ok  ' if line['ok'] else 'FAIL'}  {name}: {line['case']}" + (f": {line['why']}" if line["why"] else ""), flush=True)
     if done.returncode != 0:
         print(done.stderr[-4000:])
-    return {line["case"]: "yes" if line["ok"] else "**no**" for line in lines} | ({} if done.returncode in (0, 1) else {"ended": "**no**"})
+    return {line["case"]: ("no: " + line["declared"] if line["declared"] else "yes") if line["ok"] else "**no**" for line in lines} | ({} if done.returncode in (0, 1) else {"ended": "**no**"})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--conformance", default=here.parent.parent / "build/release/tests/provider_conformance")
     parser.add_argument("--only", choices=("local", "kubernetes"))
+    parser.add_argument("--case", default="", help="only those cases of pods whose name has this text")
     parser.add_argument("--write-matrix", action="store_true", help="print the cases into docs/providers.md")
     options = parser.parse_args()
     program = pathlib.Path(options.conformance).absolute()
     built, cases, results, skipped = program.parent.parent, {}, [], 0
-    if options.only != "kubernetes":
+    if options.only != "kubernetes" and not options.case:
         cases["local"] = cases_of(program, "local", built / "hone")
+    has_gvisor = os.geteuid() == 0 and shutil.which("runsc")
+    if not has_gvisor:
+        print("skipped  tier gvisor: it needs root and runsc")
+        skipped += 1
+    elif options.only != "kubernetes" and not options.case:
+        cases["local, gvisor"] = cases_of(program, "local, gvisor", built / "hone", "gvisor")
     if options.only != "local" and os.geteuid() != 0:
         print("skipped  pods: they need root")
-        skipped = 1
+        skipped += 1
     elif options.only != "local":
         with contextlib.ExitStack() as stack:
             cluster = StandIn(stack, built)
-            cases["kubernetes"] = cases_of(program, "kubernetes", cluster.kubeconfig, "workers", "worker:1")
+            cluster_words = (cluster.kubeconfig, "workers", "worker:1")
+            if not options.case:
+                cases["kubernetes"] = cases_of(program, "kubernetes", *cluster_words)
+            if has_gvisor and not options.case:
+                cases["kubernetes, gvisor"] = cases_of(program, "kubernetes, gvisor", *cluster_words, "gvisor")
             for case in (the_channel_is_cut_again_and_again, faults.the_volume_of_a_thread_outlives_its_pods,
-                         attacks_from_inside_get_nothing, a_run_gets_a_pod_that_was_prepared):
-                results.append(passes(case, cluster))
-            results += serve.run_tests(built / "hone", (cluster.kubeconfig, "workers", "worker:1", "default"),
+                         attacks_from_inside_get_nothing, a_run_gets_a_pod_that_was_prepared, *ends.CASES):
+                if options.case in case.__name__:
+                    results.append(passes(case, cluster))
+            results += [] if options.case else serve.run_tests(built / "hone", (cluster.kubeconfig, "workers", "worker:1", "default"),
                                        lambda pods: cluster.control(do="quota", pods=pods)).values()
-    results += [result == "yes" for provider in cases.values() for result in provider.values()]
-    if options.write_matrix and len(cases) == 2:
+    results += [result != "**no**" for provider in cases.values() for result in provider.values()]
+    if options.write_matrix and len(cases) == len(COLUMNS):
         write_matrix(here.parent.parent / "docs/providers.md", cases)
     print(f"{results.count(True)} passed, {results.count(False)} failed, {skipped} skipped")
     return 1 if False in results else 0

@@ -2265,7 +2265,7 @@ export type KeyState = "active" | "expired" | "revoked";
 export type Kind = "monitor_triggered" | "monitor_recovered" | "issue_new" | "run_finished" | "review_waiting" | "automation_paused" | "budget_near" | "budget_spent" | "spans_late" | "spans_caught_up" | "pull_request_opened" | "pull_request_failed" | "pull_request_merged" | "pull_request_changes_requested" | "pull_request_changed" | "break_glass_login" | "eval_task_paused" | "evaluator_drifted";
 
 export interface LackView {
-  /** Path of a setting, such as `sandbox.image`; or automations, fork, workspace, uploads, network. */
+  /** Path of a setting, such as `sandbox.image`; or automations, fork, workspace, kept_workspace, uploads, network. */
   name: string;
   /** Why the provider does not have it. */
   reason: string;

@@ -139,7 +139,7 @@ private:
     // False is not what a server takes when these are absent.
     static bool is_kept_when_false(std::string_view pattern) {
         return pattern.ends_with(".automountServiceAccountToken") || pattern.ends_with(".allowPrivilegeEscalation") ||
-               pattern.ends_with(".enableServiceLinks");
+               pattern.ends_with(".enableServiceLinks") || pattern.ends_with(".hostUsers");
     }
 
     // Members belong together by name, those of mounts by path as well; of several with the same, in their order.

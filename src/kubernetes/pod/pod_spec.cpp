@@ -19,7 +19,8 @@ constexpr int64_t namespace_uid = 1000;         // inside a user namespace every
 constexpr int64_t deadline_margin_seconds = 60; // the sandbox's own clock ends it first
 constexpr int64_t state_bytes = int64_t{512} << 20;
 constexpr int64_t tools_bytes = int64_t{64} << 20;
-constexpr int64_t files_bytes = int64_t{2} << 30; // of mounts: harness, skills
+constexpr int64_t files_bytes = int64_t{2} << 30;        // of mounts: harness, skills
+constexpr int64_t usual_disk_bytes = int64_t{256} << 20; // of a run: its harness, a repository, its output
 
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -36,6 +37,13 @@ bool is_label_value(std::string_view value) {
     const auto is_end = [](char c) { return c != '-' && c != '.' && c != '_'; };
     return !value.empty() && value.size() <= 63 && std::all_of(value.begin(), value.end(), fits) &&
            is_end(value.front()) && is_end(value.back());
+}
+
+// "example.com/name", or without the first part.
+bool is_label_name(std::string_view name) {
+    const size_t slash = name.find('/');
+    if (slash == std::string_view::npos) return is_label_value(name);
+    return is_object_name(name.substr(0, slash)) && is_label_value(name.substr(slash + 1));
 }
 
 // Printable, without blanks: an address of an image.
@@ -63,13 +71,17 @@ Value pod_security(const PodSettings& settings, const PodRequest& request) {
     return security;
 }
 
-// Requests equal to limits: such pods are evicted last.
+// Requests of memory and processors equal to limits: such pods are evicted last. Not so for the disk, which does not
+// count for that: its limit is the sum of what each volume may hold, 2.5 GiB more than a run's own, and hardly any
+// run uses it. A node would be full with a few pods whose disks are empty.
 Value resources_of(const sandbox::Limits& limits) {
     const auto thousandths = static_cast<int64_t>(std::ceil(*limits.cpus * 1000));
-    const Object amounts{{"cpu", std::to_string(thousandths) + "m"},
-                         {"memory", std::to_string(*limits.memory_bytes)},
-                         {"ephemeral-storage", std::to_string(*limits.disk_bytes + state_bytes + files_bytes)}};
-    return Object{{"requests", amounts}, {"limits", amounts}};
+    const int64_t most_disk = *limits.disk_bytes + state_bytes + files_bytes;
+    Object requests{{"cpu", std::to_string(thousandths) + "m"}, {"memory", std::to_string(*limits.memory_bytes)}};
+    Object most = requests;
+    requests["ephemeral-storage"] = std::to_string(usual_disk_bytes);
+    most["ephemeral-storage"] = std::to_string(most_disk);
+    return Object{{"requests", std::move(requests)}, {"limits", std::move(most)}};
 }
 
 Value empty_volume(const char* name, int64_t bytes) {
@@ -166,8 +178,9 @@ Result<> check_names(const PodSettings& settings, const PodRequest& request) {
         if (!is_image(*image)) return invalid("not an image: " + *image);
     for (const std::string& name : settings.pull_secrets)
         if (!is_object_name(name)) return invalid("not the name of a secret: " + name);
-    if (!settings.priority_class.empty() && !is_object_name(settings.priority_class))
-        return invalid("not the name of a priority class: " + settings.priority_class);
+    for (const auto& [name, value] : settings.node_selector)
+        if (!is_label_name(name) || (!value.empty() && !is_label_value(value)))
+            return invalid("not a label of nodes: " + name + "=" + value);
     if (request.volume_claim && !is_object_name(*request.volume_claim))
         return invalid("not the name of a volume claim: " + *request.volume_claim);
     for (const auto& [tier, name] : settings.runtime_classes)
@@ -182,7 +195,6 @@ void add_choices(Object& spec, const PodSettings& settings, const PodRequest& re
     if (const auto found = settings.runtime_classes.find(request.tier); found != settings.runtime_classes.end())
         spec["runtimeClassName"] = found->second;
     if (settings.user == PodUser::user_namespace) spec["hostUsers"] = false;
-    if (!settings.priority_class.empty()) spec["priorityClassName"] = settings.priority_class;
     if (!settings.pull_secrets.empty()) {
         Array names;
         for (const std::string& name : settings.pull_secrets) names.push_back(Object{{"name", name}});

@@ -34,7 +34,6 @@ struct PodSettings {
     std::string pull_policy = "IfNotPresent";
     std::vector<std::string> pull_secrets;
     std::map<sandbox::Tier, std::string> runtime_classes; // tier `ns` may have none
-    std::string priority_class;
     std::map<std::string, std::string> node_selector;
     PodUser user = PodUser::own_uid;
 };

@@ -71,9 +71,14 @@ TEST_CASE("the pod of a sandbox has everything that PodSecurity `restricted` req
             CHECK(*value_at(container, {"securityContext", "allowPrivilegeEscalation"}) == json::Value(false));
             CHECK(is_true_at(container, {"securityContext", "readOnlyRootFilesystem"}));
             CHECK(json::print(*value_at(container, {"securityContext", "capabilities"})) == R"({"drop":["ALL"]})");
-            CHECK(*value_at(container, {"resources", "limits"}) == *value_at(container, {"resources", "requests"}));
-            CHECK(text_at(container, {"resources", "limits", "cpu"}) == "1500m");
-            CHECK(text_at(container, {"resources", "limits", "memory"}) == "1073741824");
+            for (const char* kind : {"requests", "limits"}) {
+                CHECK(text_at(container, {"resources", kind, "cpu"}) == "1500m");
+                CHECK(text_at(container, {"resources", kind, "memory"}) == "1073741824");
+            }
+            // Its disk is limited to what its volumes may hold, and does not fill a node before it is used.
+            CHECK(text_at(container, {"resources", "requests", "ephemeral-storage"}) == "268435456");
+            CHECK(text_at(container, {"resources", "limits", "ephemeral-storage"}) ==
+                  std::to_string(*request().limits.disk_bytes + (int64_t{5} << 29)));
         }
     CHECK(containers == 2);
     // Nothing of the node, no secret, no token.
@@ -91,7 +96,7 @@ TEST_CASE("a thread has its volume and its uid, a tier its RuntimeClass") {
     wanted.runtime_classes[sandbox::Tier::gvisor] = "gvisor";
     wanted.user = PodUser::user_namespace;
     wanted.pull_secrets = {"registry"};
-    wanted.priority_class = "workers";
+    wanted.node_selector = {{"example.com/pool", "workers"}};
     const json::Value made = pod_of(wanted, asked).value();
     const json::Value& spec = *value_at(made, {"spec"});
     CHECK(text_at(spec, {"runtimeClassName"}) == "gvisor");
@@ -100,6 +105,7 @@ TEST_CASE("a thread has its volume and its uid, a tier its RuntimeClass") {
     CHECK(json::print(spec).find(R"({"name":"thread","persistentVolumeClaim":{"claimName":"thread-1"}})") !=
           std::string::npos);
     CHECK(json::print(*value_at(spec, {"imagePullSecrets"})) == R"([{"name":"registry"}])");
+    CHECK(json::print(*value_at(spec, {"nodeSelector"})) == R"({"example.com/pool":"workers"})");
     wanted.user = PodUser::assigned;
     CHECK(value_at(pod_of(wanted, asked).value(), {"spec", "securityContext", "runAsUser"}) == nullptr);
 }
@@ -125,6 +131,8 @@ TEST_CASE("names that Kubernetes would reject, or that would select something el
     CHECK(problem([](auto& wanted, auto&) { wanted.installation = ""; }) == "not the id of an installation: ");
     CHECK(problem([](auto& wanted, auto&) { wanted.image = "a b"; }) == "not an image: a b");
     CHECK(problem([](auto& wanted, auto&) { wanted.pull_secrets = {"../x"}; }) == "not the name of a secret: ../x");
+    CHECK(problem([](auto& wanted, auto&) { wanted.node_selector["a/b/c"] = "d"; }) == "not a label of nodes: a/b/c=d");
+    CHECK(problem([](auto& wanted, auto&) { wanted.node_selector["a"] = "d d"; }) == "not a label of nodes: a=d d");
     CHECK(problem([](auto&, auto& asked) { asked.volume_claim = "Thread"; }) ==
           "not the name of a volume claim: Thread");
     CHECK(problem([](auto& wanted, auto&) { wanted.runtime_classes[sandbox::Tier::ns] = "-x"; }) ==
@@ -206,4 +214,20 @@ TEST_CASE("a sidecar, a token, a wider right or another image is a difference wi
               at(stored, {"metadata", "labels"}).get_object()["hone/role"] = "x";
           }) == "metadata.labels.hone/role was changed");
     CHECK(differences(sent, json::Value(json::Object{})) == "spec was removed");
+}
+
+TEST_CASE("a server that does not know user namespaces removes the field, which is a difference") {
+    PodSettings wanted = settings();
+    wanted.user = PodUser::user_namespace;
+    const json::Value sent = pod_of(wanted, request()).value();
+    json::Value stored = sent;
+    CHECK(differences(sent, stored).empty());
+    at(stored, {"spec"}).get_object().erase("hostUsers");
+    CHECK(differences(sent, stored) == "spec.hostUsers was removed");
+    at(stored, {"spec"}).get_object()["hostUsers"] = true;
+    CHECK(differences(sent, stored) == "spec.hostUsers was changed");
+    // Added to a pod that has a uid of its own it is no wider, and shows in what the pod says about its user.
+    json::Value added = pod();
+    at(added, {"spec"}).get_object()["hostUsers"] = false;
+    CHECK(differences(pod(), added).empty());
 }

@@ -177,6 +177,20 @@ bool explain_termination(const json::Value& pod, PodState& state) {
     return false;
 }
 
+// False: the cluster has not marked it.
+bool explain_disruption(const json::Value& pod, PodState& state) {
+    const json::Value* target = condition_of(pod, "DisruptionTarget");
+    if (target == nullptr || text_at(*target, {"status"}) != "True") return false;
+    const std::string why = text_at(*target, {"reason"});
+    const std::string message = shown(text_at(*target, {"message"}));
+    std::string_view text = "The cluster ended the pod";
+    for (const Disruption& known : disruptions)
+        if (known.reason == why) text = known.text;
+    state.cause = PodCause::taken;
+    state.text = std::string(text) + (message.empty() ? "" : ": " + message);
+    return true;
+}
+
 void explain_end(const json::Value& pod, PodState& state) {
     const std::string reason = text_at(pod, {"status", "reason"});
     const std::string message = shown(text_at(pod, {"status", "message"}));
@@ -186,15 +200,7 @@ void explain_end(const json::Value& pod, PodState& state) {
         return;
     }
     if (reason == "Evicted") return explain_eviction(message, state);
-    if (const json::Value* target = condition_of(pod, "DisruptionTarget");
-        target != nullptr && text_at(*target, {"status"}) == "True") {
-        const std::string why = text_at(*target, {"reason"});
-        state.cause = PodCause::taken;
-        state.text = "The cluster ended the pod: " + shown(text_at(*target, {"message"}));
-        for (const Disruption& known : disruptions)
-            if (known.reason == why) state.text = std::string(known.text) + ": " + shown(text_at(*target, {"message"}));
-        return;
-    }
+    if (explain_disruption(pod, state)) return;
     if (reason == "NodeLost" || reason == "NodeShutdown" || reason == "Terminated") {
         state.cause = reason == "NodeLost" ? PodCause::node_lost : PodCause::taken;
         state.text = reason == "NodeLost" ? "The node does not respond" : "The node was shut down";
@@ -230,6 +236,9 @@ PodState read_pod_state(const json::Value& pod, const std::vector<json::Value>& 
         state.text = "The node does not respond";
     } else if (phase == "Running" && !state.is_ready && explain_termination(pod, state)) {
         state.phase = PodPhase::ended; // its phase follows a moment later
+        explain_disruption(pod, state);
+    } else if (explain_disruption(pod, state)) {
+        return state; // it is about to be deleted
     } else if (!state.is_ready) {
         explain_pending(pod, events, state);
     }

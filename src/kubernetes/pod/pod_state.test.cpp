@@ -102,6 +102,25 @@ TEST_CASE("a running pod is ready with its worker, and its node may be lost") {
     CHECK(ending.exit_code == 3);
 }
 
+TEST_CASE("a pod that the cluster has marked states it while it still runs, or is not yet placed") {
+    const std::string mark =
+        R"("conditions":[{"type":"DisruptionTarget","status":"True","reason":"EvictionByEvictionAPI","message":"m"}])";
+    const PodState running = state_of(R"({"phase":"Running",)" + mark +
+                                      R"(,"containerStatuses":[{"name":"worker","state":{"running":{}}}]})");
+    CHECK(running.phase == PodPhase::running);
+    CHECK(running.is_ready);
+    CHECK(running.cause == PodCause::taken);
+    CHECK(running.text == "An administrator or a program drained the node: m");
+    CHECK(state_of(R"({"phase":"Pending",)" + mark + "}").cause == PodCause::taken);
+    CHECK(state_of(R"({"phase":"Running","conditions":[{"type":"DisruptionTarget","status":"False"}]})").cause ==
+          PodCause::none);
+    const PodState killed =
+        state_of(R"({"phase":"Running",)" + mark +
+                 R"(,"containerStatuses":[{"name":"worker","state":{"terminated":{"exitCode":143}}}]})");
+    CHECK(killed.phase == PodPhase::ended);
+    CHECK(killed.cause == PodCause::taken); // its end by a signal is only how
+}
+
 TEST_CASE("an ended pod states whose reason it was") {
     CHECK(state_of(terminated("OOMKilled", 137)).cause == PodCause::memory);
     CHECK(state_of(terminated("OOMKilled", 137)).exit_code == 137);

@@ -100,13 +100,32 @@ ClusterFinding check_policy(Api& api, const std::string& name_space) {
             "create the one in docs/providers.md: pods with an open network are rejected"};
 }
 
+// RuntimeClasses belong to no namespace: an account may not be allowed to read them, and needs not.
+ClusterFinding check_runtime_class(Api& api, const std::string& name) {
+    const auto found = api.get("/apis/node.k8s.io/v1/runtimeclasses/" + name);
+    if (!found.ok()) return {"kubernetes isolation", false, found.error().message, ""};
+    const ApiResponse& response = found.value();
+    if (response.status == 403)
+        return {"kubernetes isolation", true, "RuntimeClass " + name + " may not be read by this account: not checked",
+                ""};
+    if (response.status == 404)
+        return {"kubernetes isolation", false, "the cluster has no RuntimeClass " + name,
+                "create it, or correct kubernetes_runtime_class"};
+    if (!response.ok()) return {"kubernetes isolation", false, error_of(response, "read the RuntimeClass").message, ""};
+    return {"kubernetes isolation", true,
+            "RuntimeClass " + name + ", handler " + text_at(response.body, {"handler"}) +
+                "; each pod proves that its kernel is gVisor",
+            ""};
+}
+
 } // namespace
 
-std::vector<ClusterFinding> check_cluster(Api& api, const std::string& name_space, const std::string& storage_class) {
+std::vector<ClusterFinding> check_cluster(Api& api, const ClusterWanted& wanted) {
     std::vector<ClusterFinding> findings{check_version(api)};
     if (!findings.front().is_ok) return findings;
-    findings.push_back(check_rights(api, name_space, !storage_class.empty()));
-    findings.push_back(check_policy(api, name_space));
+    findings.push_back(check_rights(api, wanted.name_space, !wanted.storage_class.empty()));
+    findings.push_back(check_policy(api, wanted.name_space));
+    if (!wanted.runtime_class.empty()) findings.push_back(check_runtime_class(api, wanted.runtime_class));
     return findings;
 }
 

@@ -15,7 +15,11 @@ struct ClusterFinding {
     std::string detail;
     std::string advice;
 };
-// `storage_class`: of the volumes of sessions; empty: there are none.
-std::vector<ClusterFinding> check_cluster(Api& api, const std::string& name_space, const std::string& storage_class);
+struct ClusterWanted {
+    std::string name_space;
+    std::string storage_class; // of the volumes of sessions; empty: there are none
+    std::string runtime_class; // of tier gvisor; empty: the cluster does not have that tier
+};
+std::vector<ClusterFinding> check_cluster(Api& api, const ClusterWanted& wanted);
 
 } // namespace hone::kubernetes

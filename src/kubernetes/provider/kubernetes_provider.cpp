@@ -9,14 +9,13 @@
 #include "kubernetes/pod/admission.h"
 #include "kubernetes/pod/pod_records.h"
 #include "kubernetes/provider/pod_sandbox.h"
+#include "kubernetes/provider/pod_spec_check.h"
 #include "kubernetes/provider/pod_threads.h"
 #include "kubernetes/provider/pod_watch.h"
 #include "kubernetes/provider/ready_pods.h"
 
-#include <algorithm>
 #include <netdb.h>
 #include <set>
-#include <sys/stat.h>
 
 namespace hone::kubernetes {
 
@@ -61,32 +60,6 @@ std::vector<std::string> addresses_of(const std::string& server) {
     }
     ::freeaddrinfo(found);
     return addresses;
-}
-
-Result<> check_spec(const SandboxSpec& spec) {
-    TRY(validate(spec));
-    if (*spec.root != "host") return invalid("a pod has the image of the installation (kubernetes_image)");
-    if (!spec.layers.value.empty()) return invalid("a pod has no prepared layers");
-    if (spec.capture) return invalid("changes to the root of a pod cannot be captured");
-    if (spec.command && *spec.command->direct_stdout) return invalid("a pod has no direct stdout");
-    for (const sandbox::Mount& mount : *spec.mounts)
-        if (!*mount.read_only) return invalid("a pod has copies of files, which it cannot write: " + mount.target);
-    return {};
-}
-
-// The mounts that are not below another one; those are files of it.
-Result<std::vector<TargetMount>> targets_of(const SandboxSpec& spec) {
-    std::vector<TargetMount> targets;
-    for (const sandbox::Mount& mount : *spec.mounts) {
-        const bool is_below = std::any_of(spec.mounts.value.begin(), spec.mounts.value.end(), [&](const auto& other) {
-            return mount.target.starts_with(other.target + "/");
-        });
-        if (is_below) continue;
-        struct stat status {};
-        if (::stat(mount.source.c_str(), &status) != 0) return system_error("read " + mount.source, errno);
-        targets.push_back({S_ISDIR(status.st_mode), mount.target});
-    }
-    return targets;
 }
 
 class KubernetesProvider final : public sandbox::Provider {
@@ -162,8 +135,9 @@ public:
             return connection;
         }();
         if (started.ok()) return make_sandbox(id, std::move(started).value());
+        const Error failed = reason_of_end(pod_name(id), uid.value(), started.error());
         remove_failed(id);
-        return std::move(started).error();
+        return failed;
     }
 
     Result<std::unique_ptr<sandbox::Sandbox>> attach(const SandboxId& id) override {
@@ -359,11 +333,11 @@ private:
         const Duration began = m_clock.steady();
         Duration since = began; // that this cause is seen
         PodCause cause = PodCause::none;
-        for (bool was_seen = false;;) {
+        for (;;) {
             const auto seen = m_watch.find(pod);
-            if (was_seen && !seen) return unavailable("the pod was deleted before it was ready");
-            was_seen = was_seen || seen.has_value();
             if (seen && seen->uid == uid && seen->state.is_ready) return {};
+            if (seen && seen->uid == uid && seen->state.cause == PodCause::deleted)
+                return unavailable("the pod was deleted before it was ready");
             if (seen && seen->uid == uid && seen->state.phase == PodPhase::ended)
                 return unavailable(explain(pod, uid, seen->state));
             const Duration now = m_clock.steady();
@@ -381,6 +355,15 @@ private:
                 return conflict("the start was cancelled");
             m_watch.wait(std::chrono::seconds(1));
         }
+    }
+
+    // A pod that the cluster took before the run had begun is no fault of the run: another one is made.
+    Error reason_of_end(const std::string& pod, const std::string& uid, const Error& error) const {
+        const auto seen = m_watch.find(pod);
+        const bool is_ended = seen && seen->uid == uid && seen->state.phase == PodPhase::ended;
+        if (!is_ended || error.code != Code::unavailable) return error;
+        if (seen->state.cause != PodCause::taken && seen->state.cause != PodCause::node_lost) return error;
+        return busy(seen->state.text);
     }
 
     // With the events, and the last words of its program.
@@ -423,6 +406,18 @@ private:
         return connection.probe(addresses);
     }
 
+    // A server that does not know hostUsers removes it, which admission.h sees; a node that cannot do it may say
+    // nothing.
+    Result<> check_user(PodConnection& connection) {
+        if (m_options.pods.user != PodUser::user_namespace) return {};
+        sandbox::ShimRequest request;
+        request.verb = sandbox::ShimVerb::view;
+        const auto seen = TRY(connection.call(request, std::chrono::seconds(30)));
+        if (seen.reply.view && seen.reply.view->user_namespace.value_or(false)) return {};
+        return conflict("the node gave the pod no user namespace, so that it would share its user with all others: "
+                        "its container runtime is too old, or set kubernetes_pod_user to own_uid");
+    }
+
     // A pod without a run.
     Result<ReadyPod> make_ready(const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
         ReadyPod pod{id, nullptr};
@@ -450,6 +445,7 @@ private:
     // prepared.
     Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
         TRY(close_network(connection));
+        TRY(check_user(connection));
         std::vector<std::pair<std::string, std::string>> files;
         for (const sandbox::Mount& mount : *spec.mounts) files.emplace_back(mount.source, mount.target);
         TRY(connection.send_files(files));

@@ -5,6 +5,12 @@
 
 namespace hone::kubernetes {
 
+namespace {
+
+constexpr size_t most_gone = 256;
+
+}
+
 PodWatch::PodWatch(Api& api, WatcherOptions options, std::function<void(const std::string&, const PodState&)> ended)
     : m_api(api),
       m_ended(std::move(ended)),
@@ -45,7 +51,8 @@ void PodWatch::seen(const json::Value& object) {
     if (state.phase == PodPhase::ended) m_ended(name, state);
 }
 
-void PodWatch::gone(const std::string& name, const std::string& /*uid*/) {
+// A pod that is evicted or drained is marked first, and is deleted while its container still runs.
+void PodWatch::gone(const std::string& name, const std::string& uid) {
     PodState state;
     state.phase = PodPhase::ended;
     state.cause = PodCause::deleted;
@@ -53,8 +60,18 @@ void PodWatch::gone(const std::string& name, const std::string& /*uid*/) {
     {
         const Lock lock(m_mutex);
         const auto found = m_pods.find(name);
-        if (found != m_pods.end() && found->second.state.phase == PodPhase::ended) state = found->second.state;
-        m_pods.erase(name);
+        if (found != m_pods.end()) {
+            const PodState& last = found->second.state;
+            if (last.phase == PodPhase::ended || last.cause == PodCause::taken) state = last;
+        }
+        state.phase = PodPhase::ended;
+        state.is_ready = false;
+        m_pods[name] = {uid, state};
+        m_gone.push_back(name);
+        if (m_gone.size() > most_gone) {
+            m_pods.erase(m_gone.front());
+            m_gone.pop_front();
+        }
     }
     m_changed.notify_all();
     m_ended(name, state);

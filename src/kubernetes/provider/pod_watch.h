@@ -5,6 +5,7 @@
 #include "kubernetes/api/watcher.h"
 #include "kubernetes/pod/pod_state.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <thread>
@@ -23,7 +24,7 @@ public:
     PodWatch(const PodWatch&) = delete;
     PodWatch& operator=(const PodWatch&) = delete;
 
-    // None: no such pod was seen yet.
+    // None: no such pod was seen yet. The last 256 that are gone are kept, for who waits for them.
     std::optional<Seen> find(const std::string& pod) const;
     // Until something has changed, but no longer than `longest`.
     void wait(Duration longest) const;
@@ -37,6 +38,7 @@ private:
     mutable Mutex m_mutex;
     mutable Condition m_changed;
     std::map<std::string, Seen> m_pods GUARDED_BY(m_mutex);
+    std::deque<std::string> m_gone GUARDED_BY(m_mutex); // of these, the oldest first
     net::Cancel m_cancel;
     Watcher m_watcher;
     std::jthread m_thread; // last

@@ -29,8 +29,10 @@ struct ProviderBench {
         provider.reset();
         std::filesystem::remove_all(folder);
     }
-    std::unique_ptr<sandbox::Provider> open() const {
+    std::unique_ptr<sandbox::Provider> open() const { return open_with(clock); }
+    std::unique_ptr<sandbox::Provider> open_with(const Clock& clock, PodUser user = PodUser::own_uid) const {
         ProviderOptions options;
+        options.pods.user = user;
         options.access = cluster.access();
         options.pods.image = options.pods.tools_image = "example/worker:1";
         options.folder = folder;
@@ -107,9 +109,159 @@ TEST_CASE("a pod that ends before it responds is a reason, and nothing of it is 
         R"(","status":{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory."}})");
     starter.join();
     REQUIRE(error);
+    CHECK(error->code == Code::busy); // the cluster's need is no fault of the run: another pod is made
     CHECK(error->message.find("low on") != std::string::npos);
     CHECK(bench.provider->list().value().empty());
     CHECK(bench.provider->attach(ids[0]).error().code == Code::not_found);
+}
+
+TEST_CASE("how a pod ends before it responds decides whether another one is made") {
+    ProviderBench bench;
+    // The status that the cluster gives it; with "deleted" it is deleted after that, while its container still runs.
+    const auto ended = [&](const std::string& status, bool is_deleted = false) {
+        std::optional<Error> error;
+        std::jthread starter([&] { error = bench.provider->start(kept()).error(); });
+        std::vector<sandbox::SandboxId> ids;
+        while (ids.empty()) ids = bench.provider->list().value();
+        bench.cluster.control(R"({"do":"status","pod":")" + pod_name(ids[0]) + R"(","status":)" + status + "}");
+        Client client(bench.cluster.access());
+        if (is_deleted) CHECK(client.api.remove(pods + "/" + pod_name(ids[0]), json::Object{}).value().ok());
+        starter.join();
+        REQUIRE(error);
+        CHECK(bench.provider->list().value().empty());
+        return std::string(code_name(error->code)) + ": " + error->message;
+    };
+    const auto marked = [](const std::string& phase, const std::string& reason) {
+        return R"({"phase":")" + phase + R"(","conditions":[{"type":"DisruptionTarget","status":"True","reason":")" +
+               reason + R"(","message":"why"}]})";
+    };
+    const std::string again = std::string(code_name(Code::busy)) + ": ";
+    const std::string failed = std::string(code_name(Code::unavailable)) + ": ";
+    CHECK(ended(marked("Failed", "PreemptionByScheduler")) ==
+          again + "The cluster gave the place to a pod with a higher priority: why");
+    CHECK(ended(marked("Pending", "EvictionByEvictionAPI"), true) ==
+          again + "An administrator or a program drained the node: why");
+    CHECK(ended(R"({"phase":"Failed","reason":"NodeLost"})") == again + "The node does not respond");
+    CHECK(ended(R"({"phase":"Failed","containerStatuses":[{"name":"worker","state":)"
+                R"({"terminated":{"reason":"ContainerStatusUnknown","exitCode":137}}}]})")
+              .starts_with(again + "The node does not report"));
+    CHECK(ended(R"({"phase":"Failed","reason":"DeadlineExceeded"})").starts_with(failed));
+    CHECK(ended(R"({"phase":"Failed","containerStatuses":[{"name":"worker","state":)"
+                R"({"terminated":{"reason":"OOMKilled","exitCode":137}}}]})")
+              .starts_with(failed + "The sandbox reached its memory limit"));
+}
+
+TEST_CASE("pods that nothing here knows are removed: those that have ended immediately, others after ten minutes") {
+    ProviderBench bench;
+    FakeClock clock{parse_time("2026-01-01T01:00:00Z").value()};
+    const auto provider = bench.open_with(clock);
+    Client client(bench.cluster.access());
+    const std::string installation = read_file(bench.folder + "/installation").value();
+    const auto make_pod = [&](const std::string& letter) {
+        json::Value pod = pod_for(letter);
+        pod.at("metadata").at("labels").get_object()[installation_label] = installation;
+        REQUIRE(client.api.create(pods, pod).value().status == 201);
+        bench.cluster.run_pod(name_for(letter));
+    };
+    make_pod("1");
+    make_pod("2");
+    std::optional<Error> error;
+    std::atomic<bool> is_seen{false};
+    std::atomic<bool> may_start{true};
+    std::jthread starter([&] {
+        error = provider
+                    ->start(kept(),
+                            [&](const std::string&) {
+                                is_seen = true;
+                                return may_start.load();
+                            })
+                    .error();
+    });
+    while (!is_seen) std::this_thread::yield();
+    CHECK(provider->list().value().size() == 3);
+    CHECK(provider->reconcile().value() == 0);
+    bench.cluster.control(R"({"do":"status","pod":")" + name_for("1") + R"(","status":{"phase":"Failed"}})");
+    CHECK(provider->reconcile().value() == 1);
+    CHECK(provider->list().value().size() == 2);
+    clock.advance(std::chrono::minutes(11));
+    CHECK(provider->reconcile().value() == 1);
+    CHECK(client.api.get(pods + "/" + name_for("2")).value().status == 404);
+    CHECK(provider->list().value().size() == 1); // the one that is being started
+    may_start = false;
+    starter.join();
+    REQUIRE(error);
+    CHECK(provider->list().value().empty());
+}
+
+TEST_CASE("a server without user namespaces is refused pods that need them") {
+    ProviderBench bench;
+    bench.cluster.control(R"({"do":"drop","field":"hostUsers"})");
+    const auto provider = bench.open_with(bench.clock, PodUser::user_namespace);
+    const auto started = provider->start(kept());
+    REQUIRE_FALSE(started.ok());
+    CHECK(started.error().code == Code::conflict);
+    CHECK(started.error().message == "the cluster changed the pod, so it was deleted: spec.hostUsers was removed");
+    CHECK(provider->list().value().empty());
+}
+
+TEST_CASE("the check of a cluster names what is missing") {
+    const FakeCluster cluster;
+    Client client(cluster.access());
+    const auto checked = [&](const ClusterWanted& wanted = {"workers", "", ""}) {
+        std::string text;
+        for (const ClusterFinding& finding : check_cluster(client.api, wanted))
+            text += (finding.is_ok ? "ok " : "no ") + finding.name + ": " + finding.detail + "\n";
+        return text;
+    };
+    const std::string version = "ok kubernetes: version 1.34\n";
+    const std::string rights = "ok kubernetes rights: all that runs need, in namespace workers\n";
+    const std::string network = "ok kubernetes network: policy workers-deny-all; each pod probes that it is enforced\n";
+    CHECK(checked() == version + rights + network);
+
+    cluster.control(R"({"do":"version","minor":"29"})");
+    CHECK(checked() == "no kubernetes: version 1.29\n");  // and nothing is asked of such a server
+    cluster.control(R"({"do":"version","minor":"30+"})"); // as some vendors write it
+    CHECK(checked().starts_with("ok kubernetes: version 1.30+\n"));
+    cluster.control(R"({"do":"version","minor":"34"})");
+
+    for (const char* right : {"create pods", "get pods", "list pods", "watch pods", "delete pods", "get pods/exec",
+                              "create pods/exec", "get pods/log", "list events", "list networkpolicies"}) {
+        cluster.control(R"({"do":"rights","missing":[")" + std::string(right) + R"("]})");
+        CHECK(checked() == version + "no kubernetes rights: missing in namespace workers: " + right + "\n" + network);
+    }
+    for (const char* verb : {"create", "get", "list", "delete"}) {
+        const std::string right = std::string(verb) + " persistentvolumeclaims";
+        cluster.control(R"({"do":"rights","missing":[")" + right + R"("]})");
+        CHECK(checked() == version + rights + network); // needed with volumes only
+        CHECK(checked({"workers", "default", ""}).find("missing in namespace workers: " + right) != std::string::npos);
+    }
+    cluster.control(R"({"do":"rights","missing":[]})");
+
+    const auto with_policy = [&](const std::string& spec) {
+        cluster.control(R"({"do":"policies","items":[)" +
+                        (spec.empty() ? "" : R"({"metadata":{"name":"p"},"spec":)" + spec + "}") + "]}");
+        return checked().substr((version + rights).size(), 2) == "ok";
+    };
+    CHECK_FALSE(with_policy(""));
+    CHECK_FALSE(with_policy("{}"));
+    CHECK_FALSE(with_policy(R"({"podSelector":{},"policyTypes":["Ingress"]})"));
+    CHECK_FALSE(with_policy(R"({"podSelector":{},"policyTypes":["Egress"]})"));
+    CHECK_FALSE(with_policy(R"({"podSelector":{},"policyTypes":["Ingress","Egress"],"egress":[{}]})"));
+    CHECK_FALSE(with_policy(R"({"podSelector":{"matchLabels":{"app":"other"}},"policyTypes":["Ingress","Egress"]})"));
+    CHECK_FALSE(with_policy(
+        R"({"podSelector":{"matchExpressions":[{"key":"x","operator":"Exists"}]},"policyTypes":["Ingress","Egress"]})"));
+    CHECK(with_policy(R"({"podSelector":{},"policyTypes":["Ingress","Egress"]})"));
+    CHECK(with_policy(
+        R"({"podSelector":{"matchLabels":{"hone/role":"worker"}},"policyTypes":["Ingress","Egress"],"ingress":[]})"));
+
+    const ClusterWanted with_class{"workers", "", "gvisor"};
+    CHECK(checked(with_class).find("no kubernetes isolation: the cluster has no RuntimeClass gvisor\n") !=
+          std::string::npos);
+    cluster.control(R"({"do":"runtime_classes","names":["gvisor"]})");
+    CHECK(checked(with_class).find("ok kubernetes isolation: RuntimeClass gvisor, handler runsc") != std::string::npos);
+    cluster.control(R"({"do":"runtime_classes","names":[],"may_read":false})");
+    CHECK(checked(with_class).find("ok kubernetes isolation: RuntimeClass gvisor may not be read") !=
+          std::string::npos);
 }
 
 TEST_CASE("a thread has one claim, which goes when nothing needs it, and one pod") {

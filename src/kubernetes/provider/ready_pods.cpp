@@ -11,7 +11,6 @@ namespace hone::kubernetes {
 namespace {
 
 constexpr Duration pause_after_problem = std::chrono::seconds(30);
-constexpr Duration look_at_least_every = std::chrono::seconds(5);
 
 // What must be the same for a pod to do: everything but whose it is.
 std::string shape_of(const PodRequest& request) {
@@ -22,10 +21,11 @@ std::string shape_of(const PodRequest& request) {
 
 } // namespace
 
-ReadyPods::ReadyPods(size_t wanted, const Clock& clock, Actions actions)
+ReadyPods::ReadyPods(size_t wanted, const Clock& clock, Actions actions, Duration look_every)
     : m_wanted(wanted),
       m_clock(clock),
       m_actions(std::move(actions)),
+      m_look_every(look_every),
       m_thread([this](const std::stop_token& stop) { run(stop); }) {}
 
 ReadyPods::~ReadyPods() {
@@ -82,7 +82,7 @@ bool ReadyPods::await_full(Duration timeout) {
     const Lock lock(m_mutex);
     if (!m_like) return true; // nothing is known that should be prepared
     while (m_kept.size() < m_wanted && m_clock.steady() < end)
-        m_changed.wait_for(m_mutex, std::min(end - m_clock.steady(), look_at_least_every));
+        m_changed.wait_for(m_mutex, std::min(end - m_clock.steady(), m_look_every));
     return m_kept.size() >= m_wanted;
 }
 
@@ -113,7 +113,7 @@ void ReadyPods::run(const std::stop_token& stop) {
             if (m_like && m_kept.size() < m_wanted && m_clock.steady() >= m_not_before) wanted = m_like;
             shape = m_shape;
             if (wanted) m_making = id;
-            if (!wanted && unusable.empty()) m_changed.wait_for(m_mutex, look_at_least_every);
+            if (!wanted && unusable.empty()) m_changed.wait_for(m_mutex, m_look_every);
         }
         discard(std::move(unusable));
         if (!wanted) continue;

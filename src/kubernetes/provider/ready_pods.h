@@ -34,7 +34,8 @@ public:
             make;
         std::function<void(const ReadyPod& pod)> discard;
     };
-    ReadyPods(size_t wanted, const Clock& clock, Actions actions);
+    // `look_every`: at the longest, for pods that have ended or waited too long.
+    ReadyPods(size_t wanted, const Clock& clock, Actions actions, Duration look_every = std::chrono::seconds(5));
     // Discards those that are left.
     ~ReadyPods();
     ReadyPods(const ReadyPods&) = delete;
@@ -62,6 +63,7 @@ private:
     const size_t m_wanted;
     const Clock& m_clock;
     const Actions m_actions;
+    const Duration m_look_every;
     mutable Mutex m_mutex;
     Condition m_changed;
     std::optional<PodRequest> m_like GUARDED_BY(m_mutex);

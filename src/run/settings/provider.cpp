@@ -83,6 +83,14 @@ Error lacking(RunProvider provider, const Lack& lack) {
     return invalid(fmt::format("provider {} does not have {}: {}", name_of(provider), lack.name, lack.reason));
 }
 
+Result<> check_lacks(const Settings& settings, std::span<const Lack> lacks) {
+    if (lacks.empty()) return {};
+    const json::Value given = json::to_value(settings), defaults = json::to_value(Settings{});
+    for (const Lack& lack : lacks)
+        if (!is_default(given, defaults, lack.name)) return lacking(*settings.provider, lack);
+    return {};
+}
+
 } // namespace
 
 const ProviderInfo& info_of(RunProvider provider) {
@@ -114,17 +122,18 @@ Result<> check_provider(const Settings& settings) {
             fmt::format("provider {} runs its own agent: harness must be {}", name_of(provider), info.harness));
     if (const auto owner = owner_of_harness(settings.harness); owner && *owner != provider)
         return invalid(fmt::format("harness {} needs provider {}", settings.harness, name_of(*owner)));
-    if (info.lacks.empty()) return {};
-    const json::Value given = json::to_value(settings), defaults = json::to_value(Settings{});
-    for (const Lack& lack : info.lacks)
-        if (!is_default(given, defaults, lack.name)) return lacking(provider, lack);
-    return {};
+    return check_lacks(settings, info.lacks);
 }
 
 Result<> Providers::require(RunProvider provider) const {
     if (has(provider)) return {};
     return invalid(
         fmt::format("this installation does not have provider {}: {}", name_of(provider), info_of(provider).advice));
+}
+
+Result<> Providers::check(const Settings& settings) const {
+    TRY(require(*settings.provider));
+    return check_lacks(settings, m_available.at(*settings.provider));
 }
 
 std::vector<ProviderView> Providers::list() const {
@@ -139,6 +148,9 @@ std::vector<ProviderView> Providers::list() const {
         if (!view.available) view.advice = info.advice;
         view.harness = info.harness;
         for (const Lack& lack : info.lacks) view.lacks.push_back({std::string(lack.name), std::string(lack.reason)});
+        if (const auto found = m_available.find(info.provider); found != m_available.end())
+            for (const Lack& lack : found->second)
+                view.lacks.push_back({std::string(lack.name), std::string(lack.reason)});
         list.push_back(std::move(view));
     }
     return list;

@@ -7,8 +7,8 @@
 #include "json/json.h"
 
 #include <array>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +32,8 @@ struct Lack {
 namespace capability {
 constexpr std::string_view automations = "automations"; // also experiments, evaluators and Signal
 constexpr std::string_view fork = "fork";
-constexpr std::string_view workspace = "workspace"; // to browse and download
+constexpr std::string_view workspace = "workspace";           // to browse and download
+constexpr std::string_view kept_workspace = "kept_workspace"; // the same after the run, and for its follow-ups
 constexpr std::string_view uploads = "uploads";
 constexpr std::string_view network = "network"; // the log of requests, and their explanation
 } // namespace capability
@@ -61,7 +62,8 @@ struct LackView {
     std::string reason;
     static constexpr Pack fields{
         Field{"name", &LackView::name,
-              "Path of a setting, such as `sandbox.image`; or automations, fork, workspace, uploads, network."},
+              "Path of a setting, such as `sandbox.image`; or automations, fork, workspace, kept_workspace, uploads, "
+              "network."},
         Field{"reason", &LackView::reason, "Why the provider does not have it."},
     };
 };
@@ -90,15 +92,18 @@ struct ProviderView {
 // Those of this installation. Filled before requests come, then unchanged; any thread.
 class Providers {
 public:
-    void add(RunProvider provider) { m_available.insert(provider); }
+    // `lacks`: what it does not have in this installation, beside what it never has.
+    void add(RunProvider provider, std::vector<Lack> lacks = {}) { m_available[provider] = std::move(lacks); }
     bool has(RunProvider provider) const { return m_available.contains(provider); }
     // The error states what to do.
     Result<> require(RunProvider provider) const;
+    // That the installation has the provider of the settings, and that it has what they need of it.
+    Result<> check(const Settings& settings) const;
     // All that this version knows, also those that the installation does not have; `allowed` is true.
     std::vector<ProviderView> list() const;
 
 private:
-    std::set<RunProvider> m_available{RunProvider::local};
+    std::map<RunProvider, std::vector<Lack>> m_available{{RunProvider::local, {}}};
 };
 
 } // namespace hone::run

@@ -1,6 +1,7 @@
 #include "run/settings/provider.h"
 #include "run/settings/settings.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <set>
 
@@ -59,6 +60,30 @@ TEST_CASE("a provider that the installation does not have is refused with what t
     CHECK(refused.error().message.find("connect this server to a cluster") != std::string::npos);
     providers.add(RunProvider::kubernetes);
     CHECK(providers.require(RunProvider::kubernetes).ok());
+}
+
+TEST_CASE("an installation can lack what its provider has elsewhere") {
+    Settings settings;
+    settings.harness = "command";
+    settings.command = std::vector<std::string>{"/bin/true"};
+    settings.provider = RunProvider::kubernetes;
+    Providers providers;
+    CHECK_FALSE(providers.check(settings).ok());
+    providers.add(RunProvider::kubernetes,
+                  {{capability::kept_workspace, "no volumes"}, {"sandbox.minimum_tier", "no RuntimeClass"}});
+    CHECK(providers.check(settings).ok());
+    settings.sandbox.value.minimum_tier = sandbox::Tier::gvisor;
+    const auto refused = providers.check(settings);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message == "provider kubernetes does not have sandbox.minimum_tier: no RuntimeClass");
+    settings.provider = RunProvider::local;
+    CHECK(providers.check(settings).ok());
+    for (const ProviderView& view : providers.list())
+        CHECK((std::ranges::count(view.lacks, "no volumes", &LackView::reason) == 1) ==
+              (view.name == RunProvider::kubernetes));
+    providers.add(RunProvider::kubernetes);
+    settings.provider = RunProvider::kubernetes;
+    CHECK(providers.check(settings).ok());
 }
 
 TEST_CASE("settings that a provider lacks must have their defaults") {

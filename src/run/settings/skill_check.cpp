@@ -19,7 +19,7 @@ std::vector<std::string> urls_of(const Settings& settings) {
 } // namespace
 
 Result<> SkillCheck::check(const access::Caller& caller, const access::SpaceId& space, const Settings& settings) {
-    TRY(m_providers.require(*settings.provider));
+    TRY(m_providers.check(settings));
     const skill::GrantUse use{skill::Audience::worker, urls_of(settings)};
     const skill::Grant grant = TRY(m_skills.resolve(caller, space, *settings.skills, use));
     TRY(m_policies.check(space, settings, grant));

@@ -350,9 +350,10 @@ Result<> Preparation::note_sandbox() {
     m_run.record.sandbox_id = m_run.sandbox->id().text();
     m_run.note("provision",
                fmt::format("Sandbox ready: {}tier {}, {} MiB memory, {} CPUs, network {}.",
-                           *m_run.settings().provider == RunProvider::kubernetes
-                               ? fmt::format("a pod with user {}, ", view.host_uid)
-                               : std::string(),
+                           *m_run.settings().provider != RunProvider::kubernetes ? std::string()
+                           : view.user_namespace.value_or(false)
+                               ? fmt::format("a pod in a user namespace (uid {} of the node), ", view.host_uid)
+                               : fmt::format("a pod with uid {} of the node, ", view.host_uid),
                            name_of(view.tier), *wanted.memory_bytes >> 20, *wanted.cpus, name_of(*wanted.network)));
     return m_run.services.store.sandbox_started(m_run.id, *m_run.record.sandbox_id, m_run.record.manifest,
                                                 m_run.take_steps());

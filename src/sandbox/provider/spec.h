@@ -212,6 +212,7 @@ struct SandboxView {
     Time created{};
     Time deadline{};
     int64_t host_uid = 0;
+    std::optional<bool> user_namespace;
     int64_t pid = 0;
     std::optional<std::string> thread;
     std::map<std::string, std::string> labels;
@@ -235,6 +236,8 @@ struct SandboxView {
         Field{"created", &SandboxView::created, "Start."},
         Field{"deadline", &SandboxView::deadline, "When it is ended at the latest."},
         Field{"host_uid", &SandboxView::host_uid, "Uid of the worker as the host sees it."},
+        Field{"user_namespace", &SandboxView::user_namespace,
+              "Of a pod: whether its users are those of a namespace of its own."},
         Field{"pid", &SandboxView::pid, "Pid 1 of the sandbox as the host sees it; 0 when stopped."},
         Field{"thread", &SandboxView::thread, "Thread whose volume is /workspace."},
         Field{"labels", &SandboxView::labels, "As given."},

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,31 @@ Result<kubernetes::ClusterAccess> cluster_access(const config::Config& config) {
     if (host == nullptr || port == nullptr)
         return invalid("kubernetes_kubeconfig is in-cluster, but this server does not run in a pod");
     return kubernetes::in_cluster_access(std::string(kubernetes::service_account_directory), host, port);
+}
+
+std::vector<std::string> parts_of(const std::string& list) {
+    std::vector<std::string> parts;
+    for (const std::string_view part : split(list, ','))
+        if (!trim(part).empty()) parts.emplace_back(trim(part));
+    return parts;
+}
+
+Result<kubernetes::PodSettings> pod_settings(const config::Config& config) {
+    kubernetes::PodSettings pods;
+    pods.image = config.kubernetes_image;
+    pods.tools_image = config.kubernetes_tools_image.empty() ? config.kubernetes_image : config.kubernetes_tools_image;
+    pods.pull_secrets = parts_of(config.kubernetes_pull_secrets);
+    for (const std::string& part : parts_of(config.kubernetes_node_selector)) {
+        const size_t equals = part.find('=');
+        if (equals == std::string::npos) return invalid("kubernetes_node_selector must be NAME=VALUE: " + part);
+        pods.node_selector[part.substr(0, equals)] = part.substr(equals + 1);
+    }
+    if (!config.kubernetes_runtime_class.empty())
+        pods.runtime_classes[sandbox::Tier::gvisor] = config.kubernetes_runtime_class;
+    const auto user = parse_enum<kubernetes::PodUser>(config.kubernetes_pod_user);
+    if (!user) return invalid("kubernetes_pod_user must be own_uid, user_namespace or assigned");
+    pods.user = *user;
+    return pods;
 }
 
 } // namespace
@@ -85,14 +111,7 @@ Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& co
         options.access = TRY(cluster_access(config));
     }
     options.name_space = config.kubernetes_namespace;
-    options.pods.image = config.kubernetes_image;
-    options.pods.tools_image =
-        config.kubernetes_tools_image.empty() ? config.kubernetes_image : config.kubernetes_tools_image;
-    if (!config.kubernetes_runtime_class.empty())
-        options.pods.runtime_classes[sandbox::Tier::gvisor] = config.kubernetes_runtime_class;
-    const auto user = parse_enum<kubernetes::PodUser>(config.kubernetes_pod_user);
-    if (!user) return invalid("kubernetes_pod_user must be own_uid, user_namespace or assigned");
-    options.pods.user = *user;
+    options.pods = TRY(pod_settings(config));
     options.storage_class = config.kubernetes_storage_class;
     options.ready = static_cast<size_t>(config.kubernetes_ready);
     options.folder = config.data_dir + "/kubernetes";
@@ -110,7 +129,8 @@ std::vector<kubernetes::ClusterFinding> check_cluster(const config::Config& conf
     const auto credentials = kubernetes::Credentials::open(std::move(access).value(), clock);
     if (!credentials.ok()) return {{"kubernetes", false, credentials.error().message, "check kubernetes_kubeconfig"}};
     kubernetes::Api api(*credentials.value(), clock);
-    return kubernetes::check_cluster(api, name_space, config.kubernetes_storage_class);
+    return kubernetes::check_cluster(api,
+                                     {name_space, config.kubernetes_storage_class, config.kubernetes_runtime_class});
 }
 
 } // namespace hone::server

@@ -2,7 +2,7 @@
 
 import type { ProviderView } from "../../api_types";
 import { Choice, Field } from "../../parts/form";
-import { provider_title, use_providers } from "./data";
+import { lack_of, provider_title, use_providers } from "./data";
 import { type Draft, for_provider } from "./draft";
 
 /** A field that the provider lacks is disabled, with the reason. */
@@ -31,7 +31,7 @@ export function ProviderField({ draft, change }: { draft: Draft; change: (part: 
         }))}
         hint={
           <>
-            {chosen?.text}
+            {chosen?.text} {lack_of(chosen, "kept_workspace")}
             {reasons.map((entry) => (
               <span key={entry.name}>
                 {" "}
