@@ -75,7 +75,7 @@ Result<std::string> check_id_token(const SignedToken& token, const ExpectedToken
     return subject_of(claims);
 }
 
-Result<std::string> check_logout_token(const SignedToken& token, const ExpectedToken& expected) {
+Result<LogoutOrder> check_logout_token(const SignedToken& token, const ExpectedToken& expected) {
     const json::Object& claims = token.claims;
     if (claim_text(claims, "iss") != expected.issuer) return wrong("it is from another issuer (iss)");
     TRY(check_audience(claims, expected.client_id));
@@ -85,8 +85,9 @@ Result<std::string> check_logout_token(const SignedToken& token, const ExpectedT
     const json::Value* event =
         events != nullptr && events->is_object() ? events->get_object().if_contains(logout_event) : nullptr;
     if (event == nullptr || !event->is_object()) return wrong("it is no logout token (events)");
-    if (claim_text(claims, "jti").empty()) return wrong("jti is missing");
-    return subject_of(claims);
+    LogoutOrder order{TRY(subject_of(claims)), claim_text(claims, "jti")};
+    if (order.token_id.empty()) return wrong("jti is missing");
+    return order;
 }
 
 const json::Value* find_claim(const json::Object& claims, std::string_view name) {

@@ -22,9 +22,16 @@ constexpr Duration largest_age = std::chrono::minutes(15);
 // The subject. `unauthorized` names the claim that is wrong.
 Result<std::string> check_id_token(const SignedToken& token, const ExpectedToken& expected);
 
-// The same for a logout token (OpenID Connect Back-Channel Logout 2.6): the subject whose logins end. A second use of a
-// token has no effect that the first one did not have, so `jti` is not stored; a token without `sub` is refused.
-Result<std::string> check_logout_token(const SignedToken& token, const ExpectedToken& expected);
+// How long after now a token that is accepted now can be accepted at most.
+constexpr Duration longest_use = largest_age + 2 * largest_skew;
+
+// The same for a logout token (OpenID Connect Back-Channel Logout 2.6). A token without `sub` is refused. The caller
+// remembers the id, so that each token works once.
+struct LogoutOrder {
+    std::string subject;  // whose logins end
+    std::string token_id; // jti
+};
+Result<LogoutOrder> check_logout_token(const SignedToken& token, const ExpectedToken& expected);
 
 // A claim by its name or, if there is none, by a path with dots: "realm_access.roles". Null when absent.
 const json::Value* find_claim(const json::Object& claims, std::string_view name);

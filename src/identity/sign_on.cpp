@@ -14,7 +14,6 @@ constexpr size_t token_length = 43;
 constexpr size_t longest_parameter = 8192;
 constexpr size_t longest_path = 2000;
 constexpr size_t most_groups = 2000;
-constexpr int64_t most_begun = 10'000;
 
 std::string hash_of(std::string_view token) {
     return to_hex(crypto::hash(token));
@@ -71,6 +70,29 @@ std::string error_code(const std::string& text) {
     return plain ? text : "an unknown error";
 }
 
+// Deletes the oldest sign-ins of this address, so that one more is within its limit.
+Result<> make_room_for_peer(sql::Transaction& transaction, const std::string& peer) {
+    TRY(transaction.execute(
+        "DELETE FROM sign_ons WHERE peer = ? AND state_hash NOT IN (SELECT state_hash FROM sign_ons "
+        "WHERE peer = ? ORDER BY expires_at DESC, state_hash LIMIT ?)",
+        peer, peer, most_begun_of_peer - 1));
+    return {};
+}
+
+// At the limit of the server, deletes the oldest sign-in of the network that began most. An IPv6 network is a /48 here:
+// one attacker often has that many addresses.
+Result<> make_room(sql::Transaction& transaction) {
+    const auto count = TRY(transaction.query("SELECT COUNT(*) FROM sign_ons"));
+    if (count.front().integer(0) < most_begun) return {};
+    constexpr std::string_view network = "CASE WHEN peer LIKE '%/64' THEN SUBSTR(peer, 1, 12) ELSE peer END";
+    TRY(transaction.execute(
+        "DELETE FROM sign_ons WHERE state_hash IN (SELECT state_hash FROM sign_ons WHERE " + std::string(network) +
+        " = (SELECT network FROM (SELECT " + std::string(network) +
+        " AS network, COUNT(*) AS begun FROM sign_ons GROUP BY 1 ORDER BY begun DESC, MIN(expires_at) "
+        "LIMIT 1) AS largest) ORDER BY expires_at, state_hash LIMIT 1)"));
+    return {};
+}
+
 } // namespace
 
 // A sign-in that has begun.
@@ -102,28 +124,30 @@ std::string safe_return_path(std::string_view path) {
     return std::string(path);
 }
 
-Result<SignOnStart> SignOn::start(const std::string& provider, const std::string& return_to) {
-    return begin(provider, return_to, "");
+Result<SignOnStart> SignOn::start(const access::Caller& guest, const std::string& provider,
+                                  const std::string& return_to) {
+    return begin(guest, provider, return_to, "");
 }
 
 Result<SignOnStart> SignOn::start_link(const access::Caller& caller, const std::string& provider) {
     TRY(caller.require_user());
-    return begin(provider, "/account", caller.user.text());
+    return begin(caller, provider, "/account", caller.user.text());
 }
 
-Result<SignOnStart> SignOn::begin(const std::string& name, const std::string& return_to, const std::string& link_user) {
+Result<SignOnStart> SignOn::begin(const access::Caller& caller, const std::string& name, const std::string& return_to,
+                                  const std::string& link_user) {
     const Provider provider = TRY(m_providers.enabled(name));
     const Metadata metadata = TRY(m_client.metadata(provider.issuer));
     const std::string state = crypto::random_token(), browser = crypto::random_token(), nonce = crypto::random_token(),
                       verifier = crypto::random_token();
+    const std::string peer = access::peer_group(caller.peer);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto count = TRY(transaction.query("SELECT COUNT(*) FROM sign_ons"));
-        if (count.front().integer(0) >= most_begun)
-            return busy("too many sign-ins have begun; try again in ten minutes");
+        TRY(make_room_for_peer(transaction, peer));
+        TRY(make_room(transaction));
         TRY(transaction.execute("INSERT INTO sign_ons (state_hash, browser_hash, provider, nonce, verifier, return_to, "
-                                "link_user_id, expires_at) VALUES (?,?,?,?,?,?,?,?)",
+                                "link_user_id, expires_at, peer) VALUES (?,?,?,?,?,?,?,?,?)",
                                 hash_of(state), hash_of(browser), name, nonce, verifier, safe_return_path(return_to),
-                                link_user, m_clock.now() + sign_on_time));
+                                link_user, m_clock.now() + sign_on_time, peer));
         return {};
     }));
     std::string scopes;
@@ -245,6 +269,14 @@ Result<bool> SignOn::is_known(const Person& person) const {
 
 Result<access::User> SignOn::account_of(const access::Caller& guest, const Provider& provider, const Begun& begun,
                                         const Person& person) {
+    auto found = find_or_add_account(guest, provider, begun, person);
+    // Another sign-in of the same person, at the same time, added it first.
+    const bool was_added = !found.ok() && found.error().code == Code::conflict && TRY(is_known(person));
+    return was_added ? find_or_add_account(guest, provider, begun, person) : std::move(found);
+}
+
+Result<access::User> SignOn::find_or_add_account(const access::Caller& guest, const Provider& provider,
+                                                 const Begun& begun, const Person& person) {
     const auto rows = TRY(m_database.query("SELECT user_id FROM identities WHERE issuer = ? AND subject = ?",
                                            person.issuer, person.subject));
     if (!rows.empty()) {
@@ -370,8 +402,20 @@ Result<> SignOn::end_logins(const access::Caller& guest, const std::string& name
     const SignedToken token = TRY(parse_token(logout_token, "logout+jwt"));
     const Metadata metadata = TRY(m_client.metadata(provider.issuer));
     TRY(m_client.verify(metadata, token));
-    const std::string subject =
+    const LogoutOrder order =
         TRY(check_logout_token(token, {provider.issuer, provider.client_id, {}, {}, m_clock.now()}));
+    const std::string token_hash = hash_of(provider.name + '\n' + order.token_id);
+    const auto used = TRY(m_database.query("SELECT 1 FROM used_logout_tokens WHERE token_hash = ?", token_hash));
+    if (!used.empty()) return unauthorized("the provider's token is not accepted: it was used before (jti)");
+    TRY(end_logins_of(guest, provider, order.subject));
+    // Last, so that a provider can repeat a request that failed.
+    TRY(m_database.execute("INSERT INTO used_logout_tokens (token_hash, expires_at) VALUES (?,?) ON CONFLICT "
+                           "(token_hash) DO NOTHING",
+                           token_hash, m_clock.now() + longest_use));
+    return {};
+}
+
+Result<> SignOn::end_logins_of(const access::Caller& guest, const Provider& provider, const std::string& subject) {
     const auto rows = TRY(
         m_database.query("SELECT user_id FROM identities WHERE issuer = ? AND subject = ?", provider.issuer, subject));
     if (rows.empty()) return {}; // never signed in here
@@ -419,6 +463,7 @@ Result<> SignOn::unlink(const access::Caller& caller, const std::string& issuer,
 
 Result<> SignOn::sweep() {
     TRY(m_database.execute("DELETE FROM sign_ons WHERE expires_at <= ?", m_clock.now()));
+    TRY(m_database.execute("DELETE FROM used_logout_tokens WHERE expires_at <= ?", m_clock.now()));
     return {};
 }
 

@@ -44,6 +44,10 @@ struct Identity {
 };
 
 constexpr Duration sign_on_time = std::chrono::minutes(10);
+// Sign-ins that have begun and are not finished. More of one address, or more than the server keeps, delete older ones:
+// refusing new ones would let anyone switch single sign-on off.
+constexpr int64_t most_begun_of_peer = 100;
+constexpr int64_t most_begun = 10'000;
 
 class SignOn {
 public:
@@ -58,7 +62,7 @@ public:
           m_public_url(std::move(public_url)),
           m_lifetime(lifetime) {}
 
-    Result<SignOnStart> start(const std::string& provider, const std::string& return_to);
+    Result<SignOnStart> start(const access::Caller& guest, const std::string& provider, const std::string& return_to);
     // The same for a user who is logged in: links the identity to the own account.
     Result<SignOnStart> start_link(const access::Caller& caller, const std::string& provider);
     // `browser` is the cookie's value. Errors are for the person who signs in.
@@ -68,7 +72,8 @@ public:
     std::string logout_address(const access::Caller& caller);
 
     // A provider's own request: the logout token of a person who logged out there, or who was logged out. Ends the
-    // logins of that person that began at this provider, on all servers. `unauthorized` if the token is not accepted.
+    // logins of that person that began at this provider, on all servers. `unauthorized` if the token is not accepted,
+    // also because it was used before.
     Result<> end_logins(const access::Caller& guest, const std::string& provider, const std::string& logout_token);
 
     Duration lifetime() const { return m_lifetime; }
@@ -84,7 +89,8 @@ public:
 private:
     struct Begun;
     struct Person;
-    Result<SignOnStart> begin(const std::string& provider, const std::string& return_to, const std::string& link_user);
+    Result<SignOnStart> begin(const access::Caller& caller, const std::string& provider, const std::string& return_to,
+                              const std::string& link_user);
     Result<Begun> take(const std::string& provider, const std::string& browser, const SignOnResponse& response);
     Result<Person> identify(const Provider& provider, const Begun& begun, const std::string& code);
     Result<> check_domain(const Provider& provider, const Person& person) const;
@@ -92,11 +98,14 @@ private:
     // The account; created or linked if there is none.
     Result<access::User> account_of(const access::Caller& guest, const Provider& provider, const Begun& begun,
                                     const Person& person);
+    Result<access::User> find_or_add_account(const access::Caller& guest, const Provider& provider, const Begun& begun,
+                                             const Person& person);
     Result<access::User> create_account(const access::Caller& guest, const Provider& provider, const Person& person);
     Result<> link(sql::Transaction& transaction, const access::Caller& actor, const Provider& provider,
                   const Person& person, const access::UserId& user, std::string_view how) const;
     Result<> sync_groups(const access::Caller& actor, const Provider& provider, const Person& person,
                          const access::UserId& user);
+    Result<> end_logins_of(const access::Caller& guest, const Provider& provider, const std::string& subject);
 
     sql::Database& m_database;
     const Clock& m_clock;

@@ -92,7 +92,7 @@ class BadProvider:
         self.jwks_headers = {"Cache-Control": "no-store"}
         self.person = {"sub": "1234", "email": "ada@example.com", "email_verified": True, "name": "Ada", "groups": []}
         self.reset()
-        self.hits, self.codes, self.used_codes = {}, {}, set()
+        self.hits, self.codes, self.used_codes, self.wrong_verifiers = {}, {}, set(), 0
         provider = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -172,7 +172,10 @@ class BadProvider:
             return {"error": "invalid_client"}, 401
         begun = self.codes.get(form.get("code"))
         challenge = b64(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        if begun is None or form["code"] in self.used_codes or begun["code_challenge"] != challenge:
+        if begun is None or form["code"] in self.used_codes:
+            return {"error": "invalid_grant"}, 400
+        if begun["code_challenge"] != challenge:
+            self.wrong_verifiers += 1
             return {"error": "invalid_grant"}, 400
         if form["redirect_uri"] != begun["redirect_uri"]:
             return {"error": "invalid_grant"}, 400

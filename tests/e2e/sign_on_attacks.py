@@ -1,5 +1,6 @@
 """Attacks on single sign-on: the redirect, the tokens, the keys, the outgoing requests. The suite prints a table of them."""
 
+import http.client
 import json
 import os
 import time
@@ -53,6 +54,10 @@ def test_attacks_on_the_redirect_are_refused(binary, stack):
     used = get()
     assert used.status == 200
     attack("code replayed in another sign-in", refused(get(code=next(iter(provider.used_codes))), "invalid_grant"))
+    # PKCE: the attacker stops before the callback, and puts the unused code into the victim's own sign-in.
+    stolen = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begin(server, Browser())).query))["code"]
+    attack("another sign-in's unused code injected (PKCE)", refused(get(code=stolen), "refused the code: invalid_grant"))
+    assert provider.wrong_verifiers == 1 and stolen not in provider.used_codes, "the code was refused for another reason"
     page = get(code=None, error="access_denied<script>")
     assert "<script>" not in page.text
     attack("text in error of the redirect", refused(page, "an unknown error"))
@@ -229,12 +234,43 @@ def test_logout_tokens_end_the_logins_of_one_person_at_one_provider_and_forged_o
     assert send(provider.logout_token(), "nowhere").status == 404
     assert send(provider.logout_token(sub="never here")).status == 200 and me(server, first), "an unknown person ended others' logins"
 
-    ended = send(provider.logout_token(exp=None))
+    token = provider.logout_token(exp=None)
+    ended = send(token)
     assert ended.status == 200 and ended.headers["cache-control"] == "no-store", ended.text
     assert me(server, first) is None and me(server, second) is None
     assert me(server, bob) and me(server, elsewhere), "more ended than the logins of one person at one provider"
     entries = server.admin().must("GET", "/v1/audit?scope=installation&action=login_session_end").data
     assert [entry["actor_name"] for entry in entries] == ["provider company"] * 2, entries
+    # The person logs in again: the same token, seen by an attacker, does not end that.
+    _, first = sign_in(server)
+    tried("replayed", "used before (jti)", token)
+    assert send(provider.logout_token()).status == 200 and me(server, first) is None
+
+
+def test_a_flood_of_sign_ins_ends_only_those_of_its_own_address(binary, stack):
+    server, provider = serve(binary, stack, "--trusted-proxies", "127.0.0.1"), BadProvider(stack)
+    add(server, provider)
+    connection = http.client.HTTPConnection(server.url.split("//")[1], timeout=120)
+
+    def start(address, name="company"):
+        """As a proxy forwards it: the browser's cookie, and where the provider sends the browser."""
+        connection.request("GET", f"/v1/login/{name}/start", headers={"X-Forwarded-For": address})
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 302, answer.status
+        return answer.getheader("Set-Cookie").split(";")[0].split("=", 1)[1], answer.getheader("Location")
+
+    def finish(begun):
+        browser = Browser()
+        browser.cookies[server.url.split("//")[1], "hone_sign_on"] = {"value": begun[0], "path": "/v1/login", "same_site": "Lax"}
+        return browser.get(browser.get(begun[1]).location, from_other_site=True)
+
+    victim, first = start("192.0.2.1"), start("2001:db8:1:2::1")
+    for number in range(150):
+        last = start(f"2001:db8:1:2::{number:x}")
+    over = refused(finish(first), "expired, was used before, or began in another browser")
+    assert finish(victim).status == 200 and finish(last).status == 200 and finish(start("2001:db8:1:2::1")).status == 200
+    attack("flood: 150 sign-ins begun at one address, which deletes its oldest", over)
 
 
 def test_the_outgoing_rules_hold_for_providers_and_owners_alone_configure_them(binary, stack):

@@ -193,7 +193,8 @@ Result<One<LoginOptions>> get_login_options(const Call& call) {
 }
 
 Result<net::Response> start_sign_on(const Call& call, const StartSignOn& query) {
-    const auto start = call.services.identities.sign_on.start(call.at("provider"), query.return_to.value_or("/"));
+    const auto start =
+        call.services.identities.sign_on.start(call.caller, call.at("provider"), query.return_to.value_or("/"));
     return start.ok() ? to_provider(call, start.value()) : failed_sign_on(start.error());
 }
 
