@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "broker/wire/authority.h"
 #include "objects/owner.h"
+#include "server/membership/contracts.h"
 #include "server/object_storage.h"
 #include "signal/run_issues.h"
 #include "sql/migrate.h"
@@ -154,17 +155,7 @@ Result<> Server::open_membership() {
 
 // A migration that older programs do not survive waits until they have stopped.
 Result<> Server::check_migrations() const {
-    const auto pending = TRY(sql::pending_migrations(*m_database));
-    for (const sql::Migration& migration : pending) {
-        if (!migration.is_contract()) continue;
-        const auto older = TRY(lease::live_servers_before(*m_database, m_clock, migration.version));
-        if (older.empty()) continue;
-        std::string names;
-        for (const std::string& name : older) names += (names.empty() ? "" : ", ") + name;
-        return conflict("migration " + std::to_string(migration.version) + " (" + migration.name +
-                        ") removes what older servers use: stop them first: " + names);
-    }
-    return {};
+    return check_contracts(*m_database, m_clock, TRY(sql::pending_migrations(*m_database)));
 }
 
 Result<> Server::open_data(const std::optional<std::string>& admin_password) {
