@@ -329,12 +329,12 @@ Result<> Server::open_improvement() {
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     run::ReviewServices& reviews = m_reviews->services();
     m_fix_replays.emplace(signal::FixReplayParts{*m_database, m_clock, *m_access, *m_evaluate, m_signal->evaluators,
-                                                 m_signal->issues, runs.artifacts, reviews.branches, reviews,
-                                                 &*m_spans});
+                                                 m_signal->issues, runs.artifacts, reviews.branches, reviews, &*m_spans,
+                                                 m_membership->name()});
     m_replaying.emplace(DutyOptions{"replays of fixes", std::chrono::seconds(5)},
                         [this] { return m_fix_replays->step(); });
     m_fix_replays->set_listener([this] { m_replaying->wake(); });
-    m_people.emplace(*m_evaluate, m_notices->notices());
+    m_people.emplace(*m_evaluate, m_notices->notices(), m_membership->name());
     m_issue_forge.emplace(
         m_repositories->repos(), [this] { return m_reviews->delivery(); }, m_config.public_url);
     m_signal->set_forge_issues(*m_issue_forge);
