@@ -148,6 +148,8 @@ Result<> Server::open_membership() {
     options.span_store =
         m_config.clickhouse_url.empty() ? "its own engine, " + options.name : span_store_of(m_config.clickhouse_url);
     options.lost_after = m_config.server_lost_after;
+    // Files below the data directory are for one server, whatever they are called.
+    options.object_store = m_config.object_store == "file" ? "its own disk, " + options.name : m_objects->description();
     options.on_replaced = [] { ::kill(::getpid(), SIGTERM); };
     m_membership.emplace(*m_database, m_clock, std::move(options));
     return {};
