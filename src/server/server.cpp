@@ -121,6 +121,7 @@ Result<> Server::start_duties() {
     const net::Server& api = m_local_edge ? *m_local_edge : *m_edge;
     TRY(m_workers->start(api.addresses().back()));
     m_storage->start();
+    m_exports->start();
     if (m_roles.worker) {
         TRY(m_reviews->start());
         TRY(m_evaluate->runner.start());
@@ -147,9 +148,9 @@ Result<> Server::open_membership() {
     options.roles = m_roles.text();
     options.span_store =
         m_config.clickhouse_url.empty() ? "its own engine, " + options.name : span_store_of(m_config.clickhouse_url);
-    options.lost_after = m_config.server_lost_after;
     // Files below the data directory are for one server, whatever they are called.
     options.object_store = m_config.object_store == "file" ? "its own disk, " + options.name : m_objects->description();
+    options.lost_after = m_config.server_lost_after;
     options.on_replaced = [] { ::kill(::getpid(), SIGTERM); };
     m_membership.emplace(*m_database, m_clock, std::move(options));
     return {};
@@ -299,8 +300,9 @@ Result<> Server::open_workers() {
     if (m_database->engine() == sql::Engine::postgres) parts.others = [this] { return m_membership->others(); };
     m_workers = TRY(Workers::open(parts));
     TRY(share_layers());
-    if (m_config.object_store != "file")
-        m_workers->runs().artifacts.set_store(*m_objects, TRY(objects::owner_of(m_config.data_dir)));
+    const std::string owner = m_config.object_store == "file" ? "" : TRY(objects::owner_of(m_config.data_dir));
+    if (!owner.empty()) m_workers->runs().artifacts.set_store(*m_objects, owner);
+    m_exports.emplace(ExportParts{*m_objects, *m_access, m_clock, m_config.export_lifetime, owner});
     m_reviews = std::make_unique<ReviewDuties>(ReviewParts{
         *m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories, m_sandboxes.get(),
         m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans, m_config.egress_proxy,
