@@ -1,7 +1,11 @@
 """Half of the capacity for a long time. See soak.sh.
 
-Projects rotate: spans go to a new one twelve times in the whole time, and the one before the last is deleted, so that a disk
-that is flat means that deleted spans are gone from it.
+Projects rotate: spans go to a new one twelve times in the whole time, and the one before the last is counted and deleted, so
+that a disk that is flat means that deleted spans are gone from it.
+
+It fails (status 1) when a span or a run is lost or doubled, and, from 20 minutes on, when something is not flat: the median of the
+last quarter of the time may be larger than that of the second one by a tenth and GRACE, which is what one merge, one query or one
+part of the log needs for a moment.
 """
 
 import bisect
@@ -21,43 +25,21 @@ from disk import descendants  # noqa: E402
 from scale import Caller  # noqa: E402
 from server import Server, wait_until  # noqa: E402
 from servers import OVER, Fleet, command  # noqa: E402
-from telemetry import otlp_json  # noqa: E402
+from spans import SPANS, Requests  # noqa: E402
 
-SPANS = 200  # of one request, five of each trace
 CAPACITY_SECONDS = 20
 PROJECTS = 12
 QUARTERS = 4
-
-
-class Requests:
-    """Bodies that differ in their ids and times only: made quickly, so that the measurement is of the server."""
-
-    def __init__(self):
-        text = "The order was not found in the warehouse, so the agent looked it up again by its number. " * 4
-        attributes = {"gen_ai.request.model": "m", "input.value": text, "output.value": text}
-        whole = json.dumps(otlp_json([(1, 1, 0, "chat", attributes)]))
-        span = json.dumps(otlp_json([(1, 1, 0, "chat", attributes)])["resourceSpans"][0]["scopeSpans"][0]["spans"][0])
-        made = json.loads(span)
-        self.head, self.tail = whole.split('"spans": [')[0] + '"spans": [', "]}]}]}"
-        for field, mark in (("traceId", "%(trace)032x"), ("spanId", "%(span)016x"), ("startTimeUnixNano", "%(start)d"), ("endTimeUnixNano", "%(end)d")):
-            span = span.replace(f'"{field}": "{made[field]}"', f'"{field}": "{mark}"')
-        self.span = span
-        self.lock, self.number = threading.Lock(), 0
-
-    def next(self, service):
-        with self.lock:
-            self.number += 1
-            number = self.number
-        now = time.time_ns()
-        spans = (self.span % {"trace": (number << 16) + index // 5 + 1, "span": (number << 16) + index + 1,
-                              "start": now - 2_000_000, "end": now - 1_000_000} for index in range(SPANS))
-        return self.head.replace('"shop"', f'"{service}"') + ",".join(spans) + self.tail
+JUDGED_SECONDS = 1200  # shorter ones begin and end with an empty store
+GROWTH = 0.1
+GRACE = {"memory_mb": 64, "resident_mb": 128, "disk_mb": 128, "span_log_mb": 64, "files": 1000, "threads": 64}
 
 
 class Installation:
     def __init__(self, binary, stack, servers):
-        if servers > 1:
-            self.servers = Fleet(binary, stack, servers).servers
+        self.fleet = Fleet(binary, stack, servers) if servers > 1 else None
+        if self.fleet:
+            self.servers = self.fleet.servers
         else:
             self.servers = [stack.enter_context(Server(binary, None, "--requests-per-minute", "0"))]
         self.admin = self.servers[0].admin()
@@ -75,17 +57,23 @@ class Installation:
         return total
 
     def sample(self):
-        """Memory, descriptors, threads and disk of all servers and what they started."""
+        """Memory, descriptors, threads and disk of all servers, what they started, and the span engine. `memory_mb` is what
+        belongs to the processes alone; `resident_mb` has mapped files too, those of several processes several times."""
         pids = [pid for server in self.servers for pid in descendants(server.process.pid)]
-        found = {"memory_mb": 0.0, "files": 0, "threads": 0, "disk_mb": 0.0, "span_log_mb": 0.0}
+        folders = [server.data_dir for server in self.servers]
+        if self.fleet:
+            pids += self.fleet.store.pids()
+            folders.append(self.fleet.store.folder)
+        found = {"memory_mb": 0.0, "resident_mb": 0.0, "files": 0, "threads": 0, "disk_mb": 0.0, "span_log_mb": 0.0}
         for pid in pids:
             with contextlib.suppress(OSError, ValueError, IndexError):
                 status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
                 found["memory_mb"] += int(status["RssAnon"].split()[0]) / 1024
+                found["resident_mb"] += int(status["VmRSS"].split()[0]) / 1024
                 found["threads"] += int(status["Threads"])
                 found["files"] += len(os.listdir(f"/proc/{pid}/fd"))
-        for server in self.servers:
-            for folder, _, names in os.walk(server.data_dir):
+        for top in folders:
+            for folder, _, names in os.walk(top):
                 for name in names:
                     with contextlib.suppress(OSError):
                         size = os.stat(os.path.join(folder, name), follow_symlinks=False).st_blocks / 2048
@@ -93,6 +81,17 @@ class Installation:
                         if folder.endswith("telemetry/wal"):
                             found["span_log_mb"] += size
         return {name: round(value, 1) for name, value in found.items()}
+
+    def stored(self, project):
+        """Rows and different spans of a project, as the store has them."""
+        if self.fleet:  # without a reader of ClickHouse there is no SQL for people: the engine itself is asked
+            id = self.admin.must("GET", f"/v1/projects/{project}").data["id"]
+            text = self.fleet.store.query(f"SELECT count(), uniqExact(span_id) FROM hone.spans WHERE project = '{id}'", "hone")
+            return tuple(map(int, text.split()))
+        sql = "SELECT count() AS n, uniqExact(span_id) AS ids FROM spans"
+        answer = self.admin.post("/v1/sql", {"project": project, "sql": sql, "format": "json_lines"})
+        assert answer.status == 200, (answer.status, answer.text)
+        return int(answer.json["n"]), int(answer.json["ids"])
 
 
 class Latencies:
@@ -122,17 +121,17 @@ class Latencies:
         return quarters
 
 
-def capacity(installation, requests):
+def capacity(installation):
     """Spans per second from the first request until the last span is stored, with as many clients as keep the server busy."""
     began, sent = time.monotonic(), []
 
     def work(number):
-        caller = installation.caller(number)
+        caller, requests = installation.caller(number), Requests(number + 2)
         while time.monotonic() - began < CAPACITY_SECONDS:
             caller.call("POST", "/v1/traces", requests.next("capacity"))
             sent.append(SPANS)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4 * len(installation.servers))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -147,7 +146,7 @@ class Soak:
         self.begin = time.monotonic()
         self.sends, self.reads, self.runs = Latencies(), Latencies(), Latencies()
         self.sent = {}  # by project
-        self.late, self.problems, self.states = 0.0, [], {}
+        self.late, self.problems, self.states, self.counts = 0.0, [], {}, {}
 
     def is_over(self):
         return time.monotonic() - self.begin >= self.seconds or bool(self.problems)
@@ -202,9 +201,19 @@ class Soak:
         deleted = 0
         while not self.is_over():
             while deleted < self.project() - 1:
+                self.count(f"soak-{deleted}")
                 self.installation.admin.must("DELETE", f"/v1/projects/soak-{deleted}", status=204)
                 deleted += 1
             time.sleep(1)  # the pace
+
+    def count(self, project):
+        """Every span that was accepted is there, once."""
+        sent = self.sent.get(project, 0)
+        rows, distinct = self.installation.stored(project)
+        if (rows, distinct) != (sent, sent):  # the last may still be in the log
+            wait_until(lambda: self.installation.stored(project)[0] >= sent, f"the {sent} spans of {project} are stored", 120)
+            rows, distinct = self.installation.stored(project)
+        self.counts[project] = {"sent": sent, "rows": rows, "distinct": distinct}
 
     def samples(self):
         found = []
@@ -220,7 +229,17 @@ def flatness(samples, name):
     values = [sample[name] for sample in samples]
     quarter = max(1, len(values) // QUARTERS)
     second, last = statistics.median(values[quarter : 2 * quarter] or values), statistics.median(values[-quarter:])
-    return {"second_quarter": second, "last_quarter": last, "growth": round(last / second - 1, 3) if second else None}
+    return {"second_quarter": second, "last_quarter": last, "growth": round(last / second - 1, 3) if second else None,
+            "most": round(second * (1 + GROWTH) + GRACE[name], 1)}
+
+
+def faults(soak, flat):
+    """What was lost or doubled, and what is not flat."""
+    wrong = [f"{name}: {count}" for name, count in soak.counts.items() if not count["sent"] == count["rows"] == count["distinct"]]
+    wrong += [f"{number} runs ended as {state}" for state, number in soak.states.items() if state != "succeeded"]
+    wrong += [f"{name} grew from {found['second_quarter']} to {found['last_quarter']}; at most {found['most']} is flat"
+              for name, found in flat.items() if found["last_quarter"] > found["most"]]
+    return wrong
 
 
 def main(binary, seconds, servers):
@@ -228,8 +247,8 @@ def main(binary, seconds, servers):
         installation = Installation(binary, stack, servers)
         admin = installation.admin
         admin.must("POST", "/v1/projects", {"name": "shop"})
-        requests = Requests()
-        most = capacity(installation, requests)
+        requests = Requests(1)
+        most = capacity(installation)
         soak = Soak(installation, requests, most / 2, seconds)
         threads = [threading.Thread(target=soak.guarded, args=(work,)) for work in (soak.send, soak.read, soak.run, soak.clean)]
         for thread in threads:
@@ -239,23 +258,20 @@ def main(binary, seconds, servers):
             thread.join()
         assert not soak.problems, soak.problems
         wait_until(lambda: installation.metric("spans_pending") == 0, "all are stored", 600)
-        counts = {}
-        for name in [f"soak-{PROJECTS - 2}", f"soak-{PROJECTS - 1}"]:  # those that are not deleted
-            sql = {"project": name, "sql": "SELECT count() AS n, uniqExact(span_id) AS ids FROM spans", "format": "json_lines"}
-            answer = admin.post("/v1/sql", sql)
-            found = json.loads(answer.text) if answer.status == 200 else None  # none: a ClickHouse without a reader
-            counts[name] = {"sent": soak.sent.get(name, 0)} | ({"rows": found["n"], "distinct": found["ids"]} if found else {})
-            if found:
-                assert int(found["n"]) == int(found["ids"]) == soak.sent[name], counts
+        for number in range(PROJECTS):
+            if f"soak-{number}" not in soak.counts and f"soak-{number}" in soak.sent:
+                soak.count(f"soak-{number}")
+        flat = {name: flatness(samples, name) for name in GRACE}
+        wrong = faults(soak, flat if seconds >= JUDGED_SECONDS else {})
         print(json.dumps({
             "cores": os.cpu_count(), "servers": servers, "seconds": seconds,
             "capacity_spans_per_second": round(most), "sent_spans_per_second": round(sum(soak.sent.values()) / seconds),
-            "longest_behind_the_pace_seconds": round(soak.late, 2), "runs": soak.states, "spans": counts,
+            "longest_behind_the_pace_seconds": round(soak.late, 2), "runs": soak.states, "spans": soak.counts,
             "latency_by_quarter": {name: getattr(soak, name).by_quarter(soak.begin, seconds) for name in ("sends", "reads", "runs")},
-            "flat": {name: flatness(samples, name) for name in ("memory_mb", "disk_mb", "span_log_mb", "files", "threads")},
-            "samples": samples,
+            "flat": flat, "flatness_judged": seconds >= JUDGED_SECONDS, "samples": samples, "wrong": wrong,
         }, indent=2))
+        return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
+    sys.exit(main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3])))

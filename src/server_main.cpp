@@ -12,13 +12,10 @@ int main(int argc, char** argv) {
         int (*run)(int, char**);
     };
     static constexpr Command commands[] = {
-        {"serve", server::serve_main},
-        {"demo", server::demo_main},
-        {"harness", server::harness_main},
-        {"check", server::check_main},
-        {"restore", server::restore_main},
-        {"migrate", server::migrate_main},
-        {"user-reset-password", server::reset_password_main},
+        {"serve", server::serve_main},           {"demo", server::demo_main},
+        {"harness", server::harness_main},       {"check", server::check_main},
+        {"restore", server::restore_main},       {"migrate", server::migrate_main},
+        {"clickhouse", server::clickhouse_main}, {"user-reset-password", server::reset_password_main},
         {"print", server::print_main},
     };
     for (const Command& command : commands)

@@ -249,6 +249,7 @@ private:
         if (what == "project") return project().text();
         if (what == "user" || what == "principal")
             return world.join(space, unique() + "@example.com", Role::viewer).user.text();
+        if (what == "export") return "spans-1.jsonl"; // there is none
         if (what == "bound") {
             const auto user = world.join(space, unique() + "@example.com", Role::viewer).user;
             must(world.access.projects.bind(world.admin, m_project, user.text(), Role::viewer));

@@ -31,6 +31,7 @@ struct Config {
     std::string object_store = "file";
     std::string object_store_credentials_file;
     std::string object_store_ca_file;
+    Duration export_lifetime = std::chrono::hours(24 * 30);
     std::string master_key_file;
     std::string master_key_command;
     int64_t secret_old_days = 90;

@@ -133,7 +133,7 @@ constexpr Setting list[] = {
         20, 7 * day),
     text<&Config::object_store>(
         "object_store",
-        "Where artifacts, stored backups and shared prepared layers are: `file` (the data directory), "
+        "Where artifacts, exports, stored backups and shared prepared layers are: `file` (the data directory), "
         "`file:/directory`, or a bucket of an S3-compatible server: "
         "`s3://bucket/prefix?endpoint=https://host&region=us-east-1` (docs/object-store.md).",
         "LOCATION"),
@@ -144,6 +144,9 @@ constexpr Setting list[] = {
         "FILE"),
     text<&Config::object_store_ca_file>("object_store_ca_file",
                                         "PEM file of CA certificates for object_store. Empty: the system's.", "FILE"),
+    duration<&Config::export_lifetime>(
+        "export_lifetime", "Time after which exports in the object store are deleted (docs/object-store.md).", 3600,
+        3650 * day),
     text<&Config::master_key_file>(
         "master_key_file",
         "File with the key that encrypts secrets. Empty: DIR/master.key, created (0600) at first start.", "FILE"),

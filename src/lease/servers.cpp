@@ -25,6 +25,7 @@ ServerInfo server_of(const sql::Row& row, Time now) {
     info.span_store = row.text(6);
     info.started_at = from_ns(row.integer(7));
     info.lease_until = from_ns(row.integer(8));
+    info.object_store = row.text(9);
     info.is_live = info.lease_until > now;
     return info;
 }
@@ -49,12 +50,13 @@ Result<> Servers::join() {
     const Time time = TRY(now());
     TRY(m_database.execute(
         "INSERT INTO servers (name, boot, version, schema_version, roles, address, span_store, started_at, "
-        "lease_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET boot = excluded.boot, "
+        "lease_until, object_store) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET boot = "
+        "excluded.boot, "
         "version = excluded.version, schema_version = excluded.schema_version, roles = excluded.roles, address = "
         "excluded.address, span_store = excluded.span_store, started_at = excluded.started_at, lease_until = "
-        "excluded.lease_until",
+        "excluded.lease_until, object_store = excluded.object_store",
         m_self.name, m_self.boot, m_self.version, m_self.schema_version, m_self.roles, m_self.address,
-        m_self.span_store, m_self.started_at, time + m_options.length));
+        m_self.span_store, m_self.started_at, time + m_options.length, m_self.object_store));
     m_renewed_at_ns = began.count();
     return {};
 }
@@ -85,8 +87,9 @@ Result<> Servers::leave() {
 
 Result<std::vector<ServerInfo>> Servers::list() const {
     const Time time = TRY(now());
-    const auto rows = TRY(m_database.query("SELECT name, boot, version, schema_version, roles, address, span_store, "
-                                           "started_at, lease_until FROM servers ORDER BY name LIMIT 1000"));
+    const auto rows =
+        TRY(m_database.query("SELECT name, boot, version, schema_version, roles, address, span_store, "
+                             "started_at, lease_until, object_store FROM servers ORDER BY name LIMIT 1000"));
     std::vector<ServerInfo> servers;
     for (const auto& row : rows) servers.push_back(server_of(row, time));
     return servers;
@@ -117,6 +120,16 @@ Result<std::string> Servers::spans_apart() const {
            m_self.span_store +
            ": queries on one do not find spans of the other. Give all servers of a database the same "
            "clickhouse_url";
+}
+
+Result<std::string> Servers::objects_apart() const {
+    const Time time = TRY(now());
+    const auto rows = TRY(m_database.query("SELECT name, object_store FROM servers WHERE lease_until > ? AND name <> ? "
+                                           "AND object_store <> ? AND object_store <> '' ORDER BY name LIMIT 1",
+                                           time, m_self.name, m_self.object_store));
+    if (rows.empty()) return std::string();
+    return "server " + rows.front().text(0) + " keeps objects in " + rows.front().text(1) + ", this server in " +
+           m_self.object_store + ": artifacts that one of them stored cannot be read at the other";
 }
 
 Result<> Servers::forget(Duration ago) {

@@ -16,7 +16,8 @@ struct ServerInfo {
     int64_t schema_version = 0;
     std::string roles{};
     std::string address{};
-    std::string span_store{}; // where its spans are: servers that share a database share it too
+    std::string span_store{};   // where its spans are: servers that share a database share it too
+    std::string object_store{}; // where its objects are; empty: a version before did not write it
     Time started_at{};
     Time lease_until{};
     bool is_live = false;
@@ -53,6 +54,8 @@ public:
     Result<Duration> clock_offset() const;
     // Why queries on one server miss spans of another: a live server has its spans elsewhere. Empty: none has.
     Result<std::string> spans_apart() const;
+    // The same of objects: artifacts that one stored are not found by the other. Empty: all live servers agree.
+    Result<std::string> objects_apart() const;
     // Deletes rows of servers whose lease ended at least so long ago.
     Result<> forget(Duration ago);
 

@@ -89,6 +89,27 @@ TEST_CASE("servers that store their spans in different places are found") {
     });
 }
 
+TEST_CASE(
+    "servers that keep their objects in different places are found, and older ones that do not state it are not") {
+    sql::testing::for_each_engine([](sql::Database& database) {
+        FakeClock clock(from_ns(1'000'000'000'000));
+        ServerInfo in_bucket = named("a"), on_disk = named("b");
+        in_bucket.object_store = "s3://hone/ at https://objects";
+        on_disk.object_store = "its own disk, b";
+        Servers first(database, clock, in_bucket, by_given_clock), second(database, clock, on_disk, by_given_clock),
+            older(database, clock, named("c"), by_given_clock);
+        value_of(first.join());
+        value_of(older.join());
+        CHECK(value_of(first.objects_apart()).empty());
+        value_of(second.join());
+        CHECK(value_of(first.objects_apart()).find("server b keeps objects in its own disk, b, this server in s3://") ==
+              0);
+        CHECK(value_of(second.list()).front().object_store == "s3://hone/ at https://objects");
+        value_of(second.leave());
+        CHECK(value_of(first.objects_apart()).empty());
+    });
+}
+
 TEST_CASE("a named lease has one holder, and its epoch grows with each new one") {
     sql::testing::for_each_engine([](sql::Database& database) {
         FakeClock clock(from_ns(1'000'000'000'000));

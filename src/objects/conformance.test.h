@@ -12,6 +12,12 @@
 
 namespace hone::objects::testing {
 
+// The content, or why there is none.
+inline std::string read_all(ObjectStore& store, const std::string& key, size_t limit) {
+    const auto text = get_text(store, key, limit);
+    return text.ok() ? text.value() : std::string(code_name(text.error().code)) + ": " + text.error().message;
+}
+
 inline std::string read_range(ObjectStore& store, const std::string& key, Range range) {
     std::string text;
     const auto got = store.get(key, range, [&](std::string_view piece) -> Result<> {
@@ -27,7 +33,7 @@ inline void contents_are_kept(ObjectStore& store) {
     REQUIRE_MESSAGE(stored.ok(), (stored.ok() ? "" : stored.error().message));
     CHECK(stored.value().bytes == static_cast<int64_t>(content.size()));
     CHECK(stored.value().sha256 == sha256_hex(content));
-    CHECK(get_text(store, "check/first/one", 100).value() == content);
+    CHECK(read_all(store, "check/first/one", 100) == content);
     CHECK(get_text(store, "check/first/one", 3).error().code == Code::too_large);
     const auto found = store.head("check/first/one").value();
     REQUIRE(found);
@@ -37,9 +43,9 @@ inline void contents_are_kept(ObjectStore& store) {
     CHECK(age > -std::chrono::minutes(5));
     // A second put replaces; an empty object is one.
     CHECK(store.put("check/first/one", pieces_of("other")).ok());
-    CHECK(get_text(store, "check/first/one", 100).value() == "other");
+    CHECK(read_all(store, "check/first/one", 100) == "other");
     CHECK(store.put("check/first/empty", pieces_of("")).ok());
-    CHECK(get_text(store, "check/first/empty", 100).value().empty());
+    CHECK(read_all(store, "check/first/empty", 100).empty());
     CHECK(store.head("check/first/empty").value()->bytes == 0);
     for (const char* key : {"check/first/one", "check/first/empty"}) CHECK(store.remove(key).ok());
 }
@@ -116,9 +122,9 @@ inline void a_failed_put_leaves_what_was_there(ObjectStore& store) {
     });
     CHECK(broken.error().message == "the source broke");
     CHECK(store.put("check/kept", pieces_of("other"), sha256_hex("another")).error().code == Code::corrupt);
-    CHECK(get_text(store, "check/kept", 100).value() == "before");
+    CHECK(read_all(store, "check/kept", 100) == "before");
     CHECK(store.put("check/kept", pieces_of("other"), sha256_hex("other")).ok());
-    CHECK(get_text(store, "check/kept", 100).value() == "other");
+    CHECK(read_all(store, "check/kept", 100) == "other");
     // A sink that fails ends a get with its error.
     CHECK(
         store.get("check/kept", {}, [](std::string_view) -> Result<> { return conflict("enough"); }).error().message ==
@@ -155,7 +161,7 @@ inline void large_contents_arrive_whole(ObjectStore& store) {
     for (const size_t size : {size_t{16} << 20, (size_t{16} << 20) + 1}) {
         const std::string text(size, 'x');
         CHECK(store.put("check/large", pieces_of(text)).value().bytes == static_cast<int64_t>(size));
-        CHECK(get_text(store, "check/large", size).value() == text);
+        CHECK(read_all(store, "check/large", size) == text);
     }
     CHECK(store.remove("check/large").ok());
 }
@@ -195,6 +201,8 @@ inline void run_conformance(ObjectStore& store, SameKey same_key = SameKey::one_
     a_failed_put_leaves_what_was_there(store);
     large_contents_arrive_whole(store);
     writers_do_not_mix(store, same_key);
+    const auto reached = store.reach(std::chrono::seconds(30));
+    CHECK_MESSAGE(reached.ok(), (reached.ok() ? "" : reached.error().message));
     const auto usable = probe(store);
     CHECK_MESSAGE(usable.ok(), (usable.ok() ? "" : usable.error().message));
     CHECK(store.discard_unfinished(std::chrono::hours(24)).value() == 0);

@@ -1,7 +1,7 @@
-// Where large contents are kept: artifacts of runs, backups, prepared layers, and parts of the span log that the disk
-// has no room for. One interface, two stores: a local
-// directory (file_store.h, the default) and any server with the S3 protocol (s3_store.h). conformance.test.h is what
-// both must do. All calls block; any thread may call them.
+// Where large contents are kept: artifacts of runs, backups, exports, prepared layers, and parts of the span log that
+// the disk has no room for. One interface, two stores: a local directory (file_store.h, the default) and any server
+// with the S3 protocol (s3_store.h). conformance.test.h is what both must do. All calls block; any thread may call
+// them.
 #pragma once
 
 #include "base/result.h"
@@ -64,12 +64,14 @@ public:
                                                              const std::string& file_name) = 0;
     // Removes what broken uploads left behind that began longer ago than `older_than`. The number of them.
     virtual Result<int64_t> discard_unfinished(Duration older_than) = 0;
+    // Reads once: whether the store responds in time. Any store that lists responds, also an empty one.
+    virtual Result<> reach(Duration limit) = 0;
     // For people: "s3://bucket/prefix at https://host". Never a credential.
     virtual std::string description() const = 0;
 };
 
 // The first part of each key. The local store is the data directory, so nothing else in it is an object.
-inline constexpr std::string_view areas[] = {"artifacts", "backups", "check", "layers", "wal"};
+inline constexpr std::string_view areas[] = {"artifacts", "backups", "check", "exports", "layers", "wal"};
 // An area and at least one more part, separated by slashes; parts of letters, digits and "-_.=+@" that do not begin
 // with a dot or end in ".new"; at most 200 bytes each and 700 together.
 Result<> check_key(std::string_view key);

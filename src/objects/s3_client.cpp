@@ -104,6 +104,8 @@ net::ClientRequest S3Client::signed_request(const S3Call& call) {
     request.headers.push_back({"Authorization", authorization(*keys, m_place.region, time, to_sign)});
     request.body = call.body;
     request.max_response_bytes = call.max_response_bytes;
+    request.connect_to = m_options.connect_to;
+    if (call.only_within) request.total_timeout = *call.only_within;
     return request;
 }
 
@@ -170,7 +172,8 @@ Result<net::ClientResponse> S3Client::send(const S3Call& call) {
             continue;
         }
         if (failure->is_repeatable) failure->error.trail = passing_trail;
-        if (!failure->is_repeatable || call.on_body || attempt >= m_options.attempts) return std::move(failure->error);
+        if (!failure->is_repeatable || call.on_body || call.only_within || attempt >= m_options.attempts)
+            return std::move(failure->error);
         pause_before(attempt);
     }
 }

@@ -19,6 +19,7 @@ struct S3Options {
     std::string ca_file; // PEM; empty: the system's
     int attempts = 5;    // of a request, before its error is final
     Duration idle_timeout{30'000'000'000};
+    std::string connect_to{}; // "host:port" that is connected to instead of the name in the address; for tests
     std::function<void(Duration)> pause; // between attempts; empty: sleep. Tests record it.
 };
 
@@ -31,6 +32,7 @@ struct S3Call {
     std::string body{};
     std::string body_sha256{}; // hex; empty: computed
     size_t max_response_bytes = 8 << 20;
+    std::optional<Duration> only_within{}; // one attempt, of at most this time
     // Streams the body of a 2xx response; `on_head` sees it before.
     std::function<Result<>(const net::ClientResponse&)> on_head{};
     Sink on_body{};

@@ -54,6 +54,11 @@ std::string words_of(const S3Error& error, int status) {
     return words;
 }
 
+// The second is versitygw's, which sends it with 404.
+bool is_unknown_key(const S3Error& error) {
+    return is_one_of(error.code, {"InvalidAccessKeyId", "XAdminUserNotFound"});
+}
+
 S3Failure explain_forbidden(const S3Error& error, const std::string& what, const S3Place& place, int status) {
     const std::string where = " at " + place.endpoint;
     if (error.code == "RequestTimeTooSkewed")
@@ -65,7 +70,7 @@ S3Failure explain_forbidden(const S3Error& error, const std::string& what, const
                              " rejects the signature: the secret key of object_store_credentials_file or "
                              "AWS_SECRET_ACCESS_KEY is wrong"),
                 false, false, true};
-    if (error.code == "InvalidAccessKeyId")
+    if (is_unknown_key(error))
         return {unauthorized("the object store" + where +
                              " does not know the access key: check object_store_credentials_file or "
                              "AWS_ACCESS_KEY_ID"),
@@ -156,8 +161,10 @@ S3Failure explain_refusal(const net::ClientResponse& response, const std::string
                       {}},
                 false, false, false};
     // Servers also send this one as 404.
-    if (error.code == "InvalidAccessKeyId") return explain_forbidden(error, what, place, status);
-    if (status == 404) return {not_found("object"), false, false, false};
+    if (is_unknown_key(error)) return explain_forbidden(error, what, place, status);
+    // Without a code: a response to HEAD. Another code is about something else than the object.
+    if (status == 404 && is_one_of(error.code, {"", "NoSuchKey", "NotFound", "NoSuchUpload", "NoSuchVersion"}))
+        return {not_found("object"), false, false, false};
     if (status == 416) return {invalid("the range is outside of the object"), false, false, false};
     if (is_one_of(error.code,
                   {"BadDigest", "XAmzContentSHA256Mismatch", "InvalidDigest", "XAmzContentChecksumMismatch"}))

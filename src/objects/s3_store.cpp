@@ -160,6 +160,14 @@ Result<ObjectPage> S3Store::list(const std::string& prefix, const std::string& c
     return page;
 }
 
+Result<> S3Store::reach(Duration limit) {
+    S3Call call{.what = "list objects"};
+    call.query = {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", m_client->location().prefix + "check/"}};
+    call.only_within = limit;
+    TRY(m_client->send(call));
+    return {};
+}
+
 Result<> S3Store::remove(const std::string& key) {
     TRY(check_key(key));
     const auto removed = m_client->send({.what = "remove objects", .method = "DELETE", .key = key});

@@ -21,6 +21,7 @@ public:
     Result<std::optional<std::string>> presigned_get(const std::string& key, Duration valid_for,
                                                      const std::string& file_name) override;
     Result<int64_t> discard_unfinished(Duration older_than) override;
+    Result<> reach(Duration limit) override;
     std::string description() const override;
 
     // Bytes of part `number` (from 1): 16 MiB, later more, so that 10,000 parts reach more than a terabyte.

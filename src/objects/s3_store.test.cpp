@@ -66,9 +66,9 @@ bool has_s3rver() {
 }
 
 S3Options options_for(const S3Server& server, const std::string& bucket, const std::string& secret = "S3RVER",
-                      const std::string& key_id = "S3RVER") {
+                      const std::string& key_id = "S3RVER", const std::string& more = "") {
     S3Options options;
-    options.location = parse_location("s3://" + bucket + "?endpoint=" + server.endpoint()).value();
+    options.location = parse_location("s3://" + bucket + "?endpoint=" + server.endpoint() + more).value();
     options.credentials = [secret, key_id]() -> Result<Credentials> {
         return Credentials{key_id, crypto::SecretBytes(secret), {}};
     };
@@ -91,6 +91,15 @@ TEST_CASE("a bucket of a foreign server is an object store, with and without a p
     // s3rver writes an object and its SHA-256 to two files, so that two puts to one key can leave one of each.
     testing::run_conformance(*open_at(server, "hone-test"), testing::SameKey::puts_may_mix);
     testing::run_conformance(*open_at(server, "hone-test/team=1/hone"), testing::SameKey::puts_may_mix);
+}
+
+TEST_CASE("with checksum=sha256 the same bucket is the same store") {
+    if (!has_s3rver()) return skip_test("needs the npm packages of tests/");
+    crypto::start();
+    const S3Server server;
+    const SystemClock clock;
+    const auto options = options_for(server, "hone-test/summed", "S3RVER", "S3RVER", "&checksum=sha256");
+    testing::run_conformance(*S3Store::open(options, clock).value(), testing::SameKey::puts_may_mix);
 }
 
 TEST_CASE("objects below other prefixes and foreign names in the bucket are not listed") {
@@ -133,4 +142,37 @@ TEST_CASE("a foreign server refuses wrong keys, wrong buckets and changed addres
     request.url = address.substr(0, address.find("shared")) + "other" + address.substr(address.find("shared") + 6);
     CHECK(client.send(request).value().status == 403);
     CHECK(store->presigned_get("check/shared", std::chrono::hours(24 * 8), "x").error().code == Code::invalid);
+}
+
+TEST_CASE("an address with a wrong signature, of another method or over its time is refused by a foreign server") {
+    if (!has_s3rver()) return skip_test("needs the npm packages of tests/");
+    crypto::start();
+    const S3Server server;
+    const FakeClock an_hour_ago(SystemClock().now() - std::chrono::hours(1));
+    const auto store = open_at(server, "hone-test");
+    const auto earlier = S3Store::open(options_for(server, "hone-test"), an_hour_ago).value();
+    REQUIRE(store->put("check/shared", pieces_of("for some")).ok());
+    const auto address_of = [](S3Store& from, Duration valid_for) {
+        return from.presigned_get("check/shared", valid_for, "x").value().value();
+    };
+    net::HttpClient client;
+    const auto status_of = [&](const std::string& address, const char* method = "GET") {
+        net::ClientRequest request;
+        request.method = method;
+        request.url = address;
+        return client.send(request).value().status;
+    };
+    const std::string good = address_of(*store, std::chrono::minutes(5));
+    CHECK(status_of(good) == 200);
+    CHECK(status_of(address_of(*earlier, std::chrono::hours(2))) == 200); // still valid for an hour
+    CHECK(status_of(address_of(*earlier, std::chrono::minutes(59))) == 403);
+    CHECK(status_of(good, "DELETE") == 403);
+    for (const char* wanted : {"X-Amz-Signature=", "X-Amz-Expires="}) {
+        std::string changed = good;
+        char& digit = changed[changed.find(wanted) + std::string_view(wanted).size()];
+        digit = digit == '1' ? '2' : '1';
+        INFO(changed);
+        CHECK(status_of(changed) == 403);
+    }
+    CHECK(get_text(*store, "check/shared", 100).value() == "for some");
 }

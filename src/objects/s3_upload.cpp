@@ -66,7 +66,10 @@ Result<> S3Upload::check_hash(const Stored& made) const {
 void S3Upload::add_object_headers(S3Call& call, const std::string& sha256) const {
     const Location& location = m_client.location();
     call.headers.push_back({"Content-Type", "application/octet-stream"});
-    if (!sha256.empty()) call.headers.push_back({"x-amz-meta-sha256", sha256});
+    // Some servers keep the metadata of the object that is replaced when the new one has none: its hash would be that
+    // of the older content.
+    call.headers.push_back(sha256.empty() ? net::Header{"x-amz-meta-parts", "1"}
+                                          : net::Header{"x-amz-meta-sha256", sha256});
     if (!location.encryption.empty()) call.headers.push_back({"x-amz-server-side-encryption", location.encryption});
     if (!location.kms_key.empty())
         call.headers.push_back({"x-amz-server-side-encryption-aws-kms-key-id", location.kms_key});

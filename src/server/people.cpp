@@ -43,7 +43,7 @@ std::vector<evaluate::AppliedVerdict> apply_evaluator(evaluate::Judges& judges,
 
 } // namespace
 
-PeopleDuties::PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notices)
+PeopleDuties::PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notices, std::string server)
     : m_evaluate(evaluate),
       m_queueing({"queues", std::chrono::seconds(20)},
                  [this]() -> Result<> {
@@ -51,7 +51,8 @@ PeopleDuties::PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notice
                      TRY(m_evaluate.queues.fill_due());
                      return {};
                  }),
-      m_calibrating({"calibrations", std::chrono::seconds(5)}, [this] { return m_evaluate.calibrations.step(); }) {
+      m_calibrating({"calibrations", std::chrono::seconds(5)},
+                    [this, server = std::move(server)] { return m_evaluate.calibrations.step(server); }) {
     evaluate::CalibrationHooks hooks;
     hooks.document = [this](const std::string& project, telemetry::EvalTarget target, const std::string& id,
                             const std::string& trace) { return m_evaluate.documents.read(project, target, id, trace); };

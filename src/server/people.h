@@ -10,7 +10,7 @@ namespace hone::server {
 
 class PeopleDuties {
 public:
-    PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notices);
+    PeopleDuties(evaluate::Evaluate& evaluate, notice::Notices& notices, std::string server);
     void start();
     // A calibration was started.
     void wake() { m_calibrating.wake(); }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "broker/wire/authority.h"
 #include "objects/owner.h"
+#include "server/membership/contracts.h"
 #include "server/object_storage.h"
 #include "server/operations/password_logins.h"
 #include "signal/run_issues.h"
@@ -108,6 +109,7 @@ Result<> Server::start_duties() {
     const net::Server& api = m_local_edge ? *m_local_edge : *m_edge;
     TRY(m_workers->start(api.addresses().back()));
     m_storage->start();
+    m_exports->start();
     if (m_roles.worker) {
         TRY(m_reviews->start());
         TRY(m_evaluate->runner.start());
@@ -134,6 +136,8 @@ Result<> Server::open_membership() {
     options.roles = m_roles.text();
     options.span_store =
         m_config.clickhouse_url.empty() ? "its own engine, " + options.name : span_store_of(m_config.clickhouse_url);
+    // Files below the data directory are for one server, whatever they are called.
+    options.object_store = m_config.object_store == "file" ? "its own disk, " + options.name : m_objects->description();
     options.lost_after = m_config.server_lost_after;
     options.on_replaced = [] { ::kill(::getpid(), SIGTERM); };
     m_membership.emplace(*m_database, m_clock, std::move(options));
@@ -142,17 +146,7 @@ Result<> Server::open_membership() {
 
 // A migration that older programs do not survive waits until they have stopped.
 Result<> Server::check_migrations() const {
-    const auto pending = TRY(sql::pending_migrations(*m_database));
-    for (const sql::Migration& migration : pending) {
-        if (!migration.is_contract()) continue;
-        const auto older = TRY(lease::live_servers_before(*m_database, m_clock, migration.version));
-        if (older.empty()) continue;
-        std::string names;
-        for (const std::string& name : older) names += (names.empty() ? "" : ", ") + name;
-        return conflict("migration " + std::to_string(migration.version) + " (" + migration.name +
-                        ") removes what older servers use: stop them first: " + names);
-    }
-    return {};
+    return check_contracts(*m_database, m_clock, TRY(sql::pending_migrations(*m_database)));
 }
 
 Result<> Server::open_data(const std::optional<std::string>& admin_password) {
@@ -296,8 +290,9 @@ Result<> Server::open_workers() {
     if (m_database->engine() == sql::Engine::postgres) parts.others = [this] { return m_membership->others(); };
     m_workers = TRY(Workers::open(parts));
     TRY(share_layers());
-    if (m_config.object_store != "file")
-        m_workers->runs().artifacts.set_store(*m_objects, TRY(objects::owner_of(m_config.data_dir)));
+    const std::string owner = m_config.object_store == "file" ? "" : TRY(objects::owner_of(m_config.data_dir));
+    if (!owner.empty()) m_workers->runs().artifacts.set_store(*m_objects, owner);
+    m_exports.emplace(ExportParts{*m_objects, *m_access, m_clock, m_config.export_lifetime, owner});
     m_reviews = std::make_unique<ReviewDuties>(ReviewParts{
         *m_database, m_clock, *m_access, m_workers->runs(), *m_skills, *m_vault, *m_repositories, m_sandboxes.get(),
         m_config.data_dir, m_config.egress_ca_file, m_config.public_url, &*m_spans, m_config.egress_proxy,
@@ -328,12 +323,12 @@ Result<> Server::open_improvement() {
                                    m_telemetry.get(), &m_notices->notices(), &m_automations->automations()});
     run::ReviewServices& reviews = m_reviews->services();
     m_fix_replays.emplace(signal::FixReplayParts{*m_database, m_clock, *m_access, *m_evaluate, m_signal->evaluators,
-                                                 m_signal->issues, runs.artifacts, reviews.branches, reviews,
-                                                 &*m_spans});
+                                                 m_signal->issues, runs.artifacts, reviews.branches, reviews, &*m_spans,
+                                                 m_membership->name()});
     m_replaying.emplace(DutyOptions{"replays of fixes", std::chrono::seconds(5)},
                         [this] { return m_fix_replays->step(); });
     m_fix_replays->set_listener([this] { m_replaying->wake(); });
-    m_people.emplace(*m_evaluate, m_notices->notices());
+    m_people.emplace(*m_evaluate, m_notices->notices(), m_membership->name());
     m_issue_forge.emplace(
         m_repositories->repos(), [this] { return m_reviews->delivery(); }, m_config.public_url);
     m_signal->set_forge_issues(*m_issue_forge);

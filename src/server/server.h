@@ -25,6 +25,7 @@
 #include "server/membership/membership.h"
 #include "server/membership/role_edge.h"
 #include "server/monitors.h"
+#include "server/operations/exports.h"
 #include "server/otlp/otlp_edge.h"
 #include "server/otlp/otlp_grpc.h"
 #include "server/otlp/self_telemetry.h"
@@ -98,6 +99,21 @@ private:
     Result<std::unique_ptr<net::BodySource>> backup(const access::Caller& caller) override;
     Result<api::StoredBackup> store_backup(const access::Caller& caller) override;
     Result<std::vector<api::StoredBackup>> stored_backups(const access::Caller& caller) override;
+    Result<api::StoredExport> store_export(const access::Caller& caller, const access::Project& project,
+                                           net::BodySource& source, std::string_view ending) override {
+        return m_exports->store(caller, project, source, ending);
+    }
+    Result<std::vector<api::StoredExport>> stored_exports(const access::Project& project) override {
+        return m_exports->list(project);
+    }
+    Result<api::ExportContent> export_content(const access::Project& project, const std::string& name,
+                                              bool direct) override {
+        return m_exports->content(project, name, direct);
+    }
+    Result<> remove_export(const access::Caller& caller, const access::Project& project,
+                           const std::string& name) override {
+        return m_exports->remove(caller, project, name);
+    }
     Result<std::vector<api::SpaceStorage>> storage(const access::Caller& caller) override {
         return m_space_storage->rows(caller);
     }
@@ -174,6 +190,7 @@ private:
     std::optional<SpaceStorageRows> m_space_storage;
     std::optional<api::Api> m_api;
     std::optional<Sweeper> m_sweeper;
+    std::optional<Exports> m_exports;
     std::optional<RoleEdge> m_role_edge;
     std::unique_ptr<net::Server> m_edge;
     std::unique_ptr<net::Server> m_local_edge; // for workers, where m_edge does not serve the API

@@ -4,9 +4,14 @@
 #include "base/text.h"
 #include "sql/statement.h"
 
+#include <algorithm>
+
 namespace hone::sql {
 
 namespace {
+
+// The kinds of a migration in schema_version.
+constexpr std::string_view expand = "expand", contract = "contract";
 
 // Recognises an edited file; it guards against accidents, not against people.
 std::string checksum(std::string_view text) {
@@ -26,7 +31,7 @@ Result<> run_definition(Transaction& transaction, std::string_view sql, Engine e
 Result<> create_version_table(Database& database) {
     constexpr std::string_view definition =
         "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY, name TEXT NOT NULL, "
-        "applied_ns BIGINT NOT NULL, checksum TEXT NOT NULL)";
+        "applied_ns BIGINT NOT NULL, checksum TEXT NOT NULL, kind TEXT)";
     auto create = [&](Transaction& transaction) { return run_definition(transaction, definition, database.engine()); };
     // Two servers that start on an empty PostgreSQL at the same moment: one of them gets an error that the table
     // exists.
@@ -41,38 +46,57 @@ Result<> lock_versions(Transaction& transaction, Engine engine) {
     return {};
 }
 
-Result<int64_t> check_applied(Transaction& transaction, std::span<const Migration> migrations) {
+// The first versions did not store the kind of a migration.
+Result<bool> has_kinds(Transaction& transaction, Engine engine) {
+    const Rows rows =
+        TRY(engine == Engine::sqlite
+                ? transaction.query("SELECT COUNT(*) FROM pragma_table_info('schema_version') "
+                                    "WHERE name = 'kind'")
+                : transaction.query("SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = "
+                                    "current_schema() AND table_name = 'schema_version' AND column_name "
+                                    "= 'kind'"));
+    return rows.front().integer(0) > 0;
+}
+
+// The newest migration of ours that is applied. Newer ones are accepted when all of them only add.
+Result<int64_t> check_applied(Transaction& transaction, Engine engine, std::span<const Migration> migrations) {
     const auto known = static_cast<int64_t>(migrations.size());
-    const Rows rows = TRY(transaction.query("SELECT version, name, checksum FROM schema_version ORDER BY version"));
+    const std::string kind = TRY(has_kinds(transaction, engine)) ? "COALESCE(kind, '')" : "''";
+    const Rows rows =
+        TRY(transaction.query("SELECT version, name, checksum, " + kind + " FROM schema_version ORDER BY version"));
     if (rows.empty()) return int64_t{0};
     const int64_t newest = rows[rows.size() - 1].integer(0);
-    if (newest > known)
-        return conflict("this data directory was written by a newer Hone (schema " + std::to_string(newest) +
-                        ", this build knows " + std::to_string(known) + "): upgrade hone or restore a backup");
     int64_t expected = 1;
     for (const Row row : rows) {
+        if (row.integer(0) > known && row.text(3) != expand)
+            return conflict("this data directory was written by a newer Hone (schema " + std::to_string(newest) +
+                            ", this build knows " + std::to_string(known) + "): upgrade hone or restore a backup");
         if (row.integer(0) != expected)
             return corrupt("migration " + std::to_string(expected) + " is missing in the database");
-        const Migration& migration = migrations[static_cast<size_t>(expected - 1)];
+        if (expected++ > known) continue;
+        const Migration& migration = migrations[static_cast<size_t>(row.integer(0) - 1)];
         if (row.text(1) != migration.name || row.text(2) != checksum(migration.sql))
-            return conflict("migration " + std::to_string(expected) + " (" + row.text(1) +
+            return conflict("migration " + std::to_string(row.integer(0)) + " (" + row.text(1) +
                             ") was applied with another text than this build has: use the build that wrote this data");
-        ++expected;
     }
-    return newest;
+    return std::min(newest, known);
 }
 
 // Applies the next migration; zero when nothing is left.
 Result<int64_t> step(Transaction& transaction, Engine engine, const Clock& clock,
                      std::span<const Migration> migrations) {
     TRY(lock_versions(transaction, engine));
-    const int64_t version = TRY(check_applied(transaction, migrations));
+    const int64_t version = TRY(check_applied(transaction, engine, migrations));
     if (version == static_cast<int64_t>(migrations.size())) return int64_t{0};
     const Migration& migration = migrations[static_cast<size_t>(version)];
     const auto statements = TRY(split_script(migration.sql));
     for (const std::string& statement : statements) TRY(run_definition(transaction, statement, engine));
-    TRY(transaction.execute("INSERT INTO schema_version (version, name, applied_ns, checksum) VALUES (?, ?, ?, ?)",
-                            migration.version, migration.name, clock.now(), checksum(migration.sql)));
+    if (!TRY(has_kinds(transaction, engine)))
+        TRY(run_definition(transaction, "ALTER TABLE schema_version ADD COLUMN kind TEXT", engine));
+    TRY(transaction.execute(
+        "INSERT INTO schema_version (version, name, applied_ns, checksum, kind) VALUES (?, ?, ?, ?, ?)",
+        migration.version, migration.name, clock.now(), checksum(migration.sql),
+        migration.is_contract() ? contract : expand));
     // Visible to `file` and other tools without reading tables.
     if (engine == Engine::sqlite)
         TRY(transaction.execute("PRAGMA user_version = " + std::to_string(migration.version)));
@@ -104,8 +128,9 @@ Result<int64_t> migrate(Database& database, const Clock& clock, std::span<const 
 
 Result<std::vector<Migration>> pending_migrations(Database& database, std::span<const Migration> migrations) {
     TRY(create_version_table(database));
-    const int64_t version = TRY(database.read(
-        [&](Transaction& transaction) -> Result<int64_t> { return check_applied(transaction, migrations); }));
+    const int64_t version = TRY(database.read([&](Transaction& transaction) -> Result<int64_t> {
+        return check_applied(transaction, database.engine(), migrations);
+    }));
     return std::vector<Migration>(migrations.begin() + version, migrations.end());
 }
 

@@ -19,8 +19,9 @@ struct Migration {
 // What this build carries, in order.
 std::vector<Migration> embedded_migrations();
 
-// Applies what is missing and returns the version reached. Refuses (conflict) a database written by a newer Hone and
-// one whose applied migrations differ from ours.
+// Applies what is missing and returns the newest version of this build. Refuses (conflict) a database whose applied
+// migrations differ from ours, and one to which a newer Hone applied a contract migration that this build does not
+// know; where newer ones only added, this build works beside newer servers.
 Result<int64_t> migrate(Database& database, const Clock& clock, std::span<const Migration> migrations);
 Result<int64_t> migrate(Database& database, const Clock& clock);
 // What `migrate` would apply; of an empty database everything. The same refusals.

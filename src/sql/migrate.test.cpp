@@ -113,6 +113,57 @@ TEST_CASE("what is pending is known before it is applied, and whether older prog
         if (migration.version <= 44) CHECK_FALSE(migration.is_contract());
 }
 
+TEST_CASE("an older program runs where newer migrations only added, and nowhere else") {
+    std::vector<Migration> six = four;
+    six.push_back({5, "toys", "CREATE TABLE toy (id TEXT PRIMARY KEY);"});
+    six.push_back({6, "no toys", "-- contract: nobody reads them\nDROP TABLE toy;"});
+    const SystemClock clock;
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        Database& database = fresh.database();
+        REQUIRE(migrate(database, clock, first(six, 5)).value() == 5);
+        // Both of the newer ones add.
+        CHECK(migrate(database, clock, first(six, 3)).value() == 3);
+        CHECK(pending_migrations(database, first(six, 3)).value().empty());
+        CHECK(version_of(database) == 5); // nothing was applied a second time
+        // Also then, ours must be those that were applied, and all must be there.
+        auto edited = six;
+        edited[1].sql += " ";
+        CHECK(migrate(database, clock, first(edited, 3)).error().code == Code::conflict);
+        REQUIRE(migrate(database, clock, six).value() == 6);
+        for (const size_t known : {3, 4, 5}) {
+            const Error error = migrate(database, clock, first(six, known)).error();
+            CHECK(error.code == Code::conflict);
+            CHECK(error.message == "this data directory was written by a newer Hone (schema 6, this build knows " +
+                                       std::to_string(known) + "): upgrade hone or restore a backup");
+            CHECK(pending_migrations(database, first(six, known)).error().code == Code::conflict);
+        }
+        REQUIRE(database.execute("DELETE FROM schema_version WHERE version IN (4, 6)").ok());
+        CHECK(migrate(database, clock, first(six, 3)).error().code == Code::corrupt);
+    }
+}
+
+TEST_CASE("rows of versions that did not store the kind of a migration are of an unknown kind") {
+    const SystemClock clock;
+    for (const Engine engine : all_engines) {
+        INFO("on ", engine_name(engine));
+        FreshDatabase fresh(engine, Schema::empty);
+        Database& database = fresh.database();
+        REQUIRE(migrate(database, clock, first(four, 2)).ok());
+        REQUIRE(database.execute("ALTER TABLE schema_version DROP COLUMN kind").ok());
+        CHECK(migrate(database, clock, first(four, 1)).error().code == Code::conflict);
+        CHECK(pending_migrations(database, four).value().size() == 2);
+        CHECK_FALSE(database.query("SELECT kind FROM schema_version").ok()); // looking and refusing write nothing
+        REQUIRE(migrate(database, clock, first(four, 3)).value() == 3);
+        const Rows rows = database.query("SELECT COALESCE(kind, '') FROM schema_version ORDER BY version").value();
+        CHECK(rows[0].text(0).empty());
+        CHECK(rows[2].text(0) == "expand");
+        CHECK(migrate(database, clock, first(four, 2)).value() == 2);
+        CHECK(migrate(database, clock, first(four, 1)).error().code == Code::conflict);
+    }
+}
+
 TEST_CASE("a longer list of migrations leads from every version to the newest") {
     migrate_from_every_version(four, Fixtures::none);
 }
@@ -149,8 +200,10 @@ TEST_CASE("a database of a newer version is refused with advice") {
     for (const Engine engine : all_engines) {
         INFO("on ", engine_name(engine));
         FreshDatabase fresh(engine, Schema::empty);
-        REQUIRE(migrate(fresh.database(), SystemClock(), four).ok());
-        const Error error = migrate(fresh.database(), SystemClock(), first(four, 3)).error();
+        auto contracted = four;
+        contracted[3].sql = "-- contract\n" + contracted[3].sql;
+        REQUIRE(migrate(fresh.database(), SystemClock(), contracted).ok());
+        const Error error = migrate(fresh.database(), SystemClock(), first(contracted, 3)).error();
         CHECK(error.code == Code::conflict);
         CHECK(error.message ==
               "this data directory was written by a newer Hone (schema 4, this build knows 3): upgrade hone "

@@ -8,9 +8,12 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 
 from runs import Shop, shell
-from server import Server, needs, run
+from server import Server, needs, run, wait_until
+from telemetry import otlp_json
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 KEYS = {"AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER"}
@@ -203,6 +206,60 @@ def test_a_backup_in_the_store_is_listed_and_restored(binary, stack):
         assert (restored / "artifacts/ab" / ("ab" * 32)).stat().st_size == 40 << 20
         missing = run(binary, "restore", "store:hone-none.tar.zst", "--data-dir", home / "none", "--object-store", from_store, environment=KEYS)
         assert missing.returncode == 1 and "not found" in missing.stderr, missing
+
+
+def test_exports_are_kept_in_the_store_and_read_with_and_without_the_server(binary, stack):
+    bucket = Bucket(stack)
+    home = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-exports-")))
+    for location in (bucket.location(), "file"):
+        server = serve(binary, stack, location)
+        admin = server.admin()
+        for project in ("shop", "other"):
+            admin.must("POST", "/v1/projects", {"name": project})
+        key = lambda role: admin.must("POST", "/v1/keys", {"name": role, "kind": "service", "role": role, "scopes": ["all"]}).data["key"]
+        environment = {"HONE_URL": server.url, "HONE_API_KEY": key("admin"), "HONE_PROJECT": "shop"}
+        app, viewer = server.client(environment["HONE_API_KEY"]), server.client(key("viewer"))
+        app.must("POST", "/v1/traces", otlp_json([(n, n, 0, f"span {n}", {}) for n in (1, 2, 3)]))
+        wait_until(lambda: len(app.must("GET", "/v1/projects/shop/spans").data) == 3, "the spans are stored")
+        whole = app.call("GET", "/v1/projects/shop/export").text
+        made = run(binary, "export", "--output", "store:", "--json", environment=environment)
+        assert made.returncode == 0, made
+        export = json.loads(made.stdout)
+        assert export["bytes"] == len(whole.encode()), (export, whole)
+        assert [one["name"] for one in json.loads(run(binary, "exports", "--json", environment=environment).stdout)] == [export["name"]]
+        place = f"/v1/projects/shop/exports/{export['name']}/content"
+        assert viewer.call("GET", place).text == whole
+        done = run(binary, "exports", "download", export["name"], "--output", home / "export", environment=environment)
+        assert done.returncode == 0 and (home / "export").read_text() == whole, done
+        # Without the server: an address in the bucket that needs no credentials. Files have none.
+        direct = viewer.get(f"{place}?direct=true")
+        if location == "file":
+            assert direct.status == 200 and direct.text == whole
+        else:
+            address = direct.headers["location"]
+            assert direct.status == 303 and address.startswith(f"http://127.0.0.1:{bucket.port}/"), direct.headers
+            with urllib.request.urlopen(address) as response:
+                assert response.read().decode() == whole
+                assert "attachment" in response.headers["Content-Disposition"], response.headers
+            changed = address.replace("X-Amz-Signature=", "X-Amz-Signature=0")
+            assert status_of(changed) == 403
+        # Of one project, and not for everybody to make or delete.
+        assert app.get(place.replace("/shop/", "/other/")).status == 404
+        assert app.get(place.replace(export["name"], "..%2F" + export["name"])).status in (400, 404)  # either: by the path, by the name
+        assert viewer.post("/v1/projects/shop/exports").status == 403
+        assert viewer.call("DELETE", place.removesuffix("/content")).status == 403
+        done = run(binary, "exports", "delete", export["name"], "--yes", environment=environment)
+        assert done.returncode == 0 and app.get(place).status == 404, done
+        assert not [one for one in bucket.keys() if one.startswith("exports/")], bucket.keys()
+        assert server.stop() == 0
+
+
+def status_of(address):
+    try:
+        with urllib.request.urlopen(address) as response:
+            return response.status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
 
 
 def test_check_names_what_is_wrong_with_a_store(binary, stack):

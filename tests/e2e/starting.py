@@ -19,12 +19,12 @@ def refused(server):
     return code, server.output()
 
 
-def pretend_newer(path):
+def pretend_newer(path, kind):
     """Adds the mark of a migration that this build does not know."""
     database = sqlite3.connect(path)
-    columns = [row[1] for row in database.execute("PRAGMA table_info(schema_version)")]
-    copied = ", ".join("version + 1" if column == "version" else column for column in columns)
-    database.execute(f"INSERT INTO schema_version SELECT {copied} FROM schema_version ORDER BY version DESC LIMIT 1")
+    database.execute(
+        "INSERT INTO schema_version (version, name, applied_ns, checksum, kind) "
+        "SELECT version + 1, 'of the future', applied_ns, checksum, ? FROM schema_version ORDER BY version DESC LIMIT 1", (kind,))
     database.commit()
     database.close()
 
@@ -49,13 +49,22 @@ def test_a_data_directory_of_a_newer_version_is_refused_with_advice_and_left_alo
     server = stack.enter_context(Server(binary))
     server.stop()
     path = server.data_dir / "hone.db"
-    pretend_newer(path)
-    before = path.read_bytes()
-    code, said = refused(Server(binary, server.data_dir))
-    assert code == 1, (code, said)
-    assert "newer" in said and "upgrade hone" in said, said
-    assert path.read_bytes() == before
-    assert not (server.data_dir / "addresses.json").exists()
+    pretend_newer(path, "expand")  # it only added: this version works with it
+    server.start()
+    server.admin().must("POST", "/v1/projects", {"name": "after"})
+    server.stop()
+    for kind in ("contract", None):  # none: written by a version that did not store it
+        pretend_newer(path, kind)
+        before = path.read_bytes()
+        code, said = refused(Server(binary, server.data_dir))
+        assert code == 1, (code, said)
+        assert "newer" in said and "upgrade hone" in said, said
+        assert path.read_bytes() == before
+        assert not (server.data_dir / "addresses.json").exists()
+        database = sqlite3.connect(path)
+        database.execute("DELETE FROM schema_version WHERE version = (SELECT MAX(version) FROM schema_version)")
+        database.commit()
+        database.close()
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(binary, stack):

@@ -37,7 +37,7 @@ WORKER = "echo uid $(id -u); ls /var/lib/hone >/dev/null 2>&1 || echo no data he
 FROM_THE_FUTURE = """
 import sqlite3
 with sqlite3.connect("/var/lib/hone/hone.db") as database:
-    database.execute("INSERT INTO schema_version SELECT version + 1, 'of the future', applied_ns, checksum FROM schema_version ORDER BY version DESC LIMIT 1")
+    database.execute("INSERT INTO schema_version (version, name, applied_ns, checksum, kind) SELECT version + 1, 'of the future', applied_ns, checksum, 'contract' FROM schema_version ORDER BY version DESC LIMIT 1")
 """
 
 

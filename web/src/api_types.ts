@@ -4504,6 +4504,8 @@ export interface ServerView {
   roles: string;
   /** Where it stores spans. */
   span_store: string;
+  /** Where it keeps artifacts and other objects; empty for versions that do not state it. */
+  object_store: string;
   started_at: string;
   /** By the clock of the database; renewed every 5 seconds. */
   lease_until: string;
@@ -5021,6 +5023,14 @@ export interface StoredBackup {
   created_at: string;
   /** Where it is. */
   store: string;
+}
+
+export interface StoredExport {
+  name: string;
+  bytes: number;
+  created_at: string;
+  /** It is deleted then, by `export_lifetime`. */
+  expires_at: string;
 }
 
 export interface StoredKind {

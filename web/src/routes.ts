@@ -441,6 +441,13 @@ export const routes: Route[] = [
     nav: { group: "installation", icon: "server", keys: "g i" },
   },
   {
+    path: "/installation/health",
+    title: "Health",
+    page: settings("Health"),
+    nav: { group: "installation", icon: "check" },
+    installation_permission: "user_manage",
+  },
+  {
     path: "/installation/storage",
     title: "Storage",
     page: settings("Storage"),

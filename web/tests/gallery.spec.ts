@@ -54,6 +54,7 @@ const pages: Record<string, string> = {
   policy: "/s/default/settings/policy",
   audit: "/s/default/settings/audit",
   server: "/installation/server",
+  health: "/installation/health",
   storage: "/installation/storage",
   spaces: "/installation/spaces",
   users: "/installation/users",

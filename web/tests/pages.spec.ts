@@ -69,6 +69,7 @@ const pages: Record<string, string> = {
   Policy: "/s/default/settings/policy",
   "Audit log": "/s/default/settings/audit",
   Server: "/installation/server",
+  Health: "/installation/health",
   Storage: "/installation/storage",
   Spaces: "/installation/spaces",
   Users: "/installation/users",

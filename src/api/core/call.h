@@ -126,6 +126,26 @@ struct StoredBackup {
     };
 };
 
+// An export of spans in the object store of the installation.
+struct StoredExport {
+    std::string name;
+    int64_t bytes = 0;
+    Time created_at{};
+    Time expires_at{};
+    static constexpr Pack fields{
+        Field{"name", &StoredExport::name, ""},
+        Field{"bytes", &StoredExport::bytes, ""},
+        Field{"created_at", &StoredExport::created_at, ""},
+        Field{"expires_at", &StoredExport::expires_at, "It is deleted then, by `export_lifetime`."},
+    };
+};
+
+// One of both: where a client reads it without credentials, or the bytes.
+struct ExportContent {
+    std::string address{};
+    std::unique_ptr<net::BodySource> stream{};
+};
+
 // What only the server as a whole knows; implemented by server/.
 class Installation {
 public:
@@ -149,6 +169,20 @@ public:
     // A backup into the object store; busy while another one is written. And those that are there, newest first.
     virtual Result<StoredBackup> store_backup(const access::Caller& caller) = 0;
     virtual Result<std::vector<StoredBackup>> stored_backups(const access::Caller& caller) = 0;
+    // Exports of a project in the object store. The caller has found the project with the permission.
+    virtual Result<StoredExport> store_export(const access::Caller&, const access::Project&, net::BodySource&,
+                                              std::string_view) {
+        return StoredExport();
+    }
+    virtual Result<std::vector<StoredExport>> stored_exports(const access::Project&) {
+        return std::vector<StoredExport>();
+    }
+    virtual Result<ExportContent> export_content(const access::Project&, const std::string&, bool) {
+        return not_found("export");
+    }
+    virtual Result<> remove_export(const access::Caller&, const access::Project&, const std::string&) {
+        return not_found("export");
+    }
     // The servers that share the database, what is slow, full, late or misconfigured, and how much fits.
     virtual Result<std::vector<ServerView>> servers(const access::Caller&) { return std::vector<ServerView>(); }
     virtual Result<std::vector<FindingView>> diagnosis(const access::Caller&) { return std::vector<FindingView>(); }

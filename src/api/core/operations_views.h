@@ -18,6 +18,7 @@ struct ServerView {
     int64_t schema_version = 0;
     std::string roles;
     std::string span_store;
+    std::string object_store;
     Time started_at{};
     Time lease_until{};
     bool live = false;
@@ -29,6 +30,8 @@ struct ServerView {
         Field{"schema_version", &ServerView::schema_version, "The newest that its program has."},
         Field{"roles", &ServerView::roles, "api, ingest, scheduler, worker; separated by commas."},
         Field{"span_store", &ServerView::span_store, "Where it stores spans."},
+        Field{"object_store", &ServerView::object_store,
+              "Where it keeps artifacts and other objects; empty for versions that do not state it."},
         Field{"started_at", &ServerView::started_at, ""},
         Field{"lease_until", &ServerView::lease_until, "By the clock of the database; renewed every 5 seconds."},
         Field{"live", &ServerView::live, "Whether its lease lasts."},

@@ -81,6 +81,31 @@ TEST_CASE("a backup to the object store is written by the server, and listed") {
     CHECK(failed.err.starts_with("error: the object store is away\n"));
 }
 
+TEST_CASE("an export to the object store is written by the server, listed, read and deleted") {
+    ScriptedServer server;
+    const std::string one =
+        R"({"name":"spans-1.parquet","bytes":4096,"created_at":"2026-11-17T12:00:00Z","expires_at":"2026-12-17T12:00:00Z"})";
+    server.on("POST /v1/projects/shop/exports", 200, R"({"data":)" + one + "}");
+    server.on("GET /v1/projects/shop/exports", 200, R"({"data":[)" + one + "]}");
+    server.on("GET /v1/projects/shop/exports/spans-1.parquet/content", streaming(2, false, "application/octet-stream"));
+    server.on("DELETE /v1/projects/shop/exports/spans-1.parquet", 204, "");
+    Client client;
+    client.log_in_to(server);
+    const Outcome made = client.run({"export", "-p", "shop", "--format", "parquet", "--output", "store:"});
+    CHECK(made.exit == 0);
+    CHECK(made.out ==
+          "Export spans-1.parquet is in the object store. Read it with: hone exports download spans-1.parquet\n");
+    CHECK(client.run({"export", "-p", "shop", "--output", "store:", "--json"}).json().at("bytes") == 4096);
+    CHECK(client.run({"exports", "-p", "shop"}).out.find("spans-1.parquet") != std::string::npos);
+    const TemporaryDirectory directory;
+    const std::string file = directory.path() + "/spans";
+    CHECK(client.run({"exports", "download", "-p", "shop", "spans-1.parquet", "-o", file}).exit == 0);
+    CHECK(std::filesystem::file_size(file) == 2 * (64 << 10));
+    CHECK(client.run({"exports", "delete", "-p", "shop", "spans-1.parquet"}).exit !=
+          0); // asks, and there is no terminal
+    CHECK(client.run({"exports", "delete", "-p", "shop", "spans-1.parquet", "--yes"}).exit == 0);
+}
+
 TEST_CASE("a backup that is interrupted leaves the older file unchanged and no other file") {
     ScriptedServer server;
     Client client;

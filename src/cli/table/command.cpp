@@ -88,6 +88,7 @@ Tree make_tree(std::span<const LocalCommand> local) {
     tree.global_options = make_global_options();
     tree.groups = {
         {"project", "Observed applications: their traces, evals and settings."},
+        {"exports", "Exports of spans in the object store of the server."},
         {"doctor", "Find what arrives but is not understood, and what is wrong with the server."},
         {"import", "Import traces from other products."},
         {"session", "Start, follow and stop sessions."},

@@ -16,11 +16,12 @@ constexpr int64_t targets_at_once = 10;
 } // namespace
 
 Result<> Calibrations::end_leases() {
-    TRY(m_database.execute("UPDATE calibrations SET lease_until = 0 WHERE state = 'running' AND lease_until > 0"));
+    TRY(m_database.execute(
+        "UPDATE calibrations SET lease_until = 0, server = '' WHERE state = 'running' AND lease_until > 0"));
     return {};
 }
 
-Result<Duration> Calibrations::step() {
+Result<Duration> Calibrations::step(const std::string& server) {
     TRY(make_checks());
     const Time now = m_clock.now();
     const auto due = TRY(m_database.query("SELECT id FROM calibrations WHERE state IN ('queued', 'running') AND "
@@ -28,41 +29,53 @@ Result<Duration> Calibrations::step() {
                                           now));
     for (const auto& row : due) {
         // The server that changes the lease first has it.
-        const auto claimed = TRY(
-            m_database.execute("UPDATE calibrations SET state = 'running', lease_until = ? WHERE id = ? AND state IN "
-                               "('queued', 'running') AND lease_until < ?",
-                               now + lease, row.text(0), now));
+        const auto claimed = TRY(m_database.execute(
+            "UPDATE calibrations SET state = 'running', server = ?, lease_until = ? WHERE id = ? AND "
+            "state IN ('queued', 'running') AND lease_until < ?",
+            server, now + lease, row.text(0), now));
         if (claimed == 0) continue;
         Calibration one = TRY(find(Caller::system(), CalibrationId(row.text(0))));
-        const auto more = evaluate_some(one);
+        const auto more = evaluate_some(one, server);
         if (!more.ok() && (more.error().code == Code::busy || more.error().code == Code::unavailable)) {
             log(Level::warning, "a calibration waits", {{"id", one.id.text()}, {"why", more.error().message}});
-            TRY(m_database.execute("UPDATE calibrations SET lease_until = ? WHERE id = ?",
-                                   m_clock.now() + std::chrono::seconds(15), one.id));
+            TRY(release(one, server, m_clock.now() + std::chrono::seconds(15)));
             return Duration::zero();
         }
         if (!more.ok()) {
-            TRY(fail(one, more.error().message));
+            TRY(fail(one, server, more.error().message));
             return Duration::zero();
         }
-        if (more.value()) {
-            TRY(m_database.execute("UPDATE calibrations SET lease_until = 0 WHERE id = ?", one.id));
-            return Duration::zero();
+        switch (more.value()) {
+        case Progress::more:
+            TRY(release(one, server, Time{}));
+            break;
+        case Progress::complete:
+            TRY(finish(one, server));
+            break;
+        case Progress::taken_over:
+            log(Level::warning, "another server works on a calibration: this one had stopped for longer than its lease",
+                {{"id", one.id.text()}});
         }
-        TRY(finish(one));
         return Duration::zero();
     }
     return Duration(std::chrono::seconds(5));
 }
 
-Result<> Calibrations::fail(const Calibration& calibration, const std::string& why) {
-    TRY(m_database.execute("UPDATE calibrations SET state = 'failed', reason = ?, ended_at = ? WHERE id = ?",
-                           std::string(truncate_utf8(why, 1000)), m_clock.now(), calibration.id));
+Result<> Calibrations::release(const Calibration& calibration, const std::string& server, Time until) {
+    TRY(m_database.execute("UPDATE calibrations SET lease_until = ?, server = '' WHERE id = ? AND server = ?", until,
+                           calibration.id, server));
     return {};
 }
 
-// True: there is more to do.
-Result<bool> Calibrations::evaluate_some(Calibration& calibration) {
+Result<> Calibrations::fail(const Calibration& calibration, const std::string& server, const std::string& why) {
+    TRY(m_database.execute(
+        "UPDATE calibrations SET state = 'failed', reason = ?, ended_at = ?, server = '' WHERE id = ? "
+        "AND state = 'running' AND server = ?",
+        std::string(truncate_utf8(why, 1000)), m_clock.now(), calibration.id, server));
+    return {};
+}
+
+Result<Calibrations::Progress> Calibrations::evaluate_some(Calibration& calibration, const std::string& server) {
     if (!m_hooks.document || !m_hooks.apply) return unavailable("this server cannot apply evaluators");
     const auto version = m_versions.find(calibration.evaluator_id, calibration.number);
     if (!version.ok() && version.error().code == Code::not_found) return invalid("the evaluator was deleted");
@@ -83,7 +96,7 @@ Result<bool> Calibrations::evaluate_some(Calibration& calibration) {
         one.item.trace_id = row.text(2);
         pending.push_back(std::move(one));
     }
-    if (pending.empty()) return false;
+    if (pending.empty()) return Progress::complete;
     std::vector<json::Value> documents;
     std::vector<Pending*> readable;
     for (Pending& one : pending) {
@@ -113,20 +126,24 @@ Result<bool> Calibrations::evaluate_some(Calibration& calibration) {
             if (!verdict.model.empty()) calibration.model = verdict.model;
         }
     }
-    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+    return m_database.write([&](sql::Transaction& transaction) -> Result<Progress> {
+        // Verdicts of a server that was frozen do not replace those of the one that took over.
+        const auto held =
+            TRY(transaction.execute("UPDATE calibrations SET model = ? WHERE id = ? AND state = 'running' "
+                                    "AND server = ?",
+                                    calibration.model, calibration.id, server));
+        if (held == 0) return Progress::taken_over;
         for (const Pending& one : pending)
             TRY(transaction.execute("UPDATE calibration_items SET verdicts = ?, explanation = ?, error = ?, "
                                     "cost_nano_usd = ?, duration_ms = ? "
                                     "WHERE calibration_id = ? AND position = ?",
                                     json::write(one.item.verdicts), one.item.explanation, one.item.error,
                                     one.item.cost_nano_usd, one.item.duration_ms, calibration.id, one.position));
-        TRY(transaction.execute("UPDATE calibrations SET model = ? WHERE id = ?", calibration.model, calibration.id));
-        return {};
-    }));
-    return true;
+        return Progress::more;
+    });
 }
 
-Result<> Calibrations::finish(Calibration& calibration) {
+Result<> Calibrations::finish(Calibration& calibration, const std::string& server) {
     std::vector<CalibrationItem> items = TRY(read_items(calibration.id));
     CalibrationResult result = calibration_result(items, calibration.failing_label);
     result.disputed = calibration.result.disputed;
@@ -137,7 +154,7 @@ Result<> Calibrations::finish(Calibration& calibration) {
                                     ? "labels and verdicts cannot be compared: they are different, "
                                       "and have no scores"
                                     : items.front().error;
-        return fail(calibration, "no target has a verdict: " + why);
+        return fail(calibration, server, "no target has a verdict: " + why);
     }
     std::string alarm;
     if (calibration.canary_of) {
@@ -152,9 +169,10 @@ Result<> Calibrations::finish(Calibration& calibration) {
     }
     // The notice first: it has the check as its key, so a repetition after a crash sends no second one.
     if (!alarm.empty() && m_hooks.alarm) TRY(m_hooks.alarm({calibration, alarm}));
-    TRY(m_database.execute("UPDATE calibrations SET state = 'done', result = ?, alarm = ?, ended_at = ? WHERE id = ? "
-                           "AND state = 'running'",
-                           json::write(result), alarm, m_clock.now(), calibration.id));
+    TRY(m_database.execute(
+        "UPDATE calibrations SET state = 'done', result = ?, alarm = ?, ended_at = ?, server = '' WHERE "
+        "id = ? AND state = 'running' AND server = ?",
+        json::write(result), alarm, m_clock.now(), calibration.id, server));
     return {};
 }
 

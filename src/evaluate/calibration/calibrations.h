@@ -113,8 +113,9 @@ public:
 
     // All leases end. For a server that has the database alone: those of a server that was killed would last.
     Result<> end_leases();
-    // Evaluates some targets of one calibration, or makes the weekly checks that are due; how long to wait.
-    Result<Duration> step();
+    // Evaluates some targets of one calibration, or makes the weekly checks that are due; how long to wait. `server`:
+    // the name of this one. A server that was frozen while another took its calibration over writes nothing into it.
+    Result<Duration> step(const std::string& server = {});
     // The checks that are due, or whose evaluator has a newer version, or responses that name another model than before
     // the last check. Returns how many it made.
     Result<int64_t> make_checks();
@@ -125,9 +126,11 @@ private:
     Result<CalibrationId> insert(const Calibration& calibration, const std::vector<CalibrationItem>& items,
                                  const access::Caller& caller);
     Result<std::vector<CalibrationItem>> read_items(const CalibrationId& id) const;
-    Result<bool> evaluate_some(Calibration& calibration);
-    Result<> finish(Calibration& calibration);
-    Result<> fail(const Calibration& calibration, const std::string& why);
+    enum class Progress { more, complete, taken_over };
+    Result<Progress> evaluate_some(Calibration& calibration, const std::string& server);
+    Result<> finish(Calibration& calibration, const std::string& server);
+    Result<> release(const Calibration& calibration, const std::string& server, Time until);
+    Result<> fail(const Calibration& calibration, const std::string& server, const std::string& why);
 
     sql::Database& m_database;
     const Clock& m_clock;

@@ -88,6 +88,7 @@ struct CanaryDesk {
         hooks.apply = [this](const EvaluatorVersion&, const std::vector<json::Value>& documents, int64_t,
                              const Calibration&) {
             std::vector<AppliedVerdict> verdicts;
+            if (while_applying) while_applying();
             for (const json::Value& document : documents) {
                 ++applied;
                 const std::string id(document.get_string());
@@ -96,6 +97,7 @@ struct CanaryDesk {
                 AppliedVerdict one;
                 one.verdict = CalibrationVerdict{label, label == "pass" ? 1.0 : 0.0};
                 one.model = "model-2";
+                one.is_out_of_budget = out_of_budget;
                 verdicts.push_back(one);
             }
             return verdicts;
@@ -138,6 +140,8 @@ struct CanaryDesk {
     CalibrationId first;
     int changed = 0; // verdicts that differ from the first ones
     int applied = 0;
+    std::function<void()> while_applying{};
+    bool out_of_budget = false;
     std::set<std::string> changes{};
     std::vector<std::string> alarms;
     static inline int made = 0;
@@ -346,6 +350,51 @@ TEST_CASE("a server that dies in the middle loses only the targets that it worke
         world.clock.advance(Calibrations::lease + std::chrono::seconds(1));
         desk.work();
         CHECK(desk.applied == 50);
+    });
+}
+
+TEST_CASE("a server that was frozen while another took its calibration over changes nothing when it thaws") {
+    access::testing::for_each_world([](World& world) {
+        CanaryDesk desk(world);
+        world.clock.advance(Calibrations::check_period + std::chrono::seconds(1));
+        must(desk.calibrations.step("a")); // the first ten
+        const auto row = [&] {
+            const auto rows = must(world.database.query(
+                "SELECT state || ' ' || server || ' ' || CAST(lease_until AS TEXT), id FROM calibrations WHERE "
+                "canary_of IS NOT NULL"));
+            return rows.front().text(0);
+        };
+        CHECK(row() == "running  0");
+        // It evaluates the next ten, and does not come back from the model before another server has the calibration.
+        const auto take_over = [&] {
+            must(world.database.execute("UPDATE calibrations SET server = 'b', lease_until = ? WHERE state = 'running'",
+                                        world.clock.now() + Calibrations::lease));
+        };
+        const std::string verdicts =
+            "calibration_items i JOIN calibrations c ON c.id = i.calibration_id WHERE c.canary_of IS NOT NULL AND "
+            "i.verdicts <> '[]'";
+        CHECK(world.count(verdicts) == 10);
+        std::string taken;
+        desk.while_applying = [&] {
+            take_over();
+            taken = row();
+        };
+        must(desk.calibrations.step("a"));
+        CHECK(taken.starts_with("running b "));
+        CHECK(row() == taken);
+        CHECK(world.count(verdicts) == 10);
+        // Nor does it fail what it cannot continue.
+        desk.out_of_budget = true;
+        must(world.database.execute("UPDATE calibrations SET server = '', lease_until = 0 WHERE state = 'running'"));
+        must(desk.calibrations.step("a"));
+        CHECK(row() == taken);
+        // The other one, when it thaws.
+        desk.while_applying = {};
+        desk.out_of_budget = false;
+        world.clock.advance(Calibrations::lease + std::chrono::seconds(1));
+        desk.work();
+        CHECK(world.count(verdicts) == 50);
+        CHECK(row().starts_with("done "));
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
+#include "net/client/no_connection.h"
 #include "net/client/wire.h"
 #include "net/http/body_decoder.h"
 #include "net/http/head_parser.h"
@@ -207,8 +208,12 @@ private:
             const bool retry = !response.ok() && response.error().trail == no_response && is_repeatable(request);
             if (!retry) return response;
         }
-        std::unique_ptr<Wire> wire = TRY(connect(route, timeouts));
-        return exchange(request, route, std::move(wire), may_follow, timeouts);
+        Result<std::unique_ptr<Wire>> wire = connect(route, timeouts);
+        if (!wire.ok()) {
+            wire.error().trail = no_connection;
+            return std::move(wire).error();
+        }
+        return exchange(request, route, std::move(wire).value(), may_follow, timeouts);
     }
 
     Result<std::unique_ptr<Wire>> connect(const Route& route, const Timeouts& timeouts) {

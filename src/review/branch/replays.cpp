@@ -39,8 +39,8 @@ Result<> Replays::enqueue(sql::Transaction& transaction, const ArtifactId& artif
     if (there.empty()) {
         TRY(transaction.execute(
             "INSERT INTO review_replays (artifact_id, revision, attempt, state, reason, outcome, settings, result, "
-            "dataset_id, base_experiment_id, branch_experiment_id, lease_until, started_by_name, created_at) VALUES "
-            "(?, ?, 1, 'queued', '', 'none', ?, '{}', '', '', '', 0, ?, ?)",
+            "dataset_id, base_experiment_id, branch_experiment_id, lease_until, server, started_by_name, created_at) "
+            "VALUES (?, ?, 1, 'queued', '', 'none', ?, '{}', '', '', '', 0, '', ?, ?)",
             artifact, revision, json::write(settings), by, now));
         return {};
     }
@@ -50,7 +50,8 @@ Result<> Replays::enqueue(sql::Transaction& transaction, const ArtifactId& artif
     TRY(transaction.execute(
         "UPDATE review_replays SET attempt = attempt + 1, state = 'queued', reason = '', outcome = 'none', settings = "
         "?, result = '{}', dataset_id = '', base_experiment_id = '', branch_experiment_id = '', lease_until = 0, "
-        "started_by_name = ?, created_at = ?, started_at = NULL, ended_at = NULL WHERE artifact_id = ? AND revision = "
+        "server = '', started_by_name = ?, created_at = ?, started_at = NULL, ended_at = NULL WHERE artifact_id = ? "
+        "AND revision = "
         "? "
         "AND attempt = ?",
         json::write(settings), by, now, artifact, revision, there.front().integer(1)));
@@ -65,7 +66,7 @@ Result<std::optional<BranchReplay>> Replays::find(const ArtifactId& artifact, in
     return std::optional(TRY(replay_of(rows.front())));
 }
 
-Result<std::optional<BranchReplay>> Replays::claim() {
+Result<std::optional<BranchReplay>> Replays::claim(const std::string& server) {
     const Time now = m_clock.now();
     const auto due = TRY(m_database.query("SELECT " + std::string(replay_columns) +
                                               " FROM review_replays WHERE state IN ('queued', 'running') AND "
@@ -73,38 +74,49 @@ Result<std::optional<BranchReplay>> Replays::claim() {
                                           now));
     for (const auto& row : due) {
         // The server that changes the lease first has it.
-        const auto claimed = TRY(m_database.execute(
-            "UPDATE review_replays SET lease_until = ? WHERE artifact_id = ? AND revision = ? AND attempt = ? AND "
-            "state IN ('queued', 'running') AND lease_until < ?",
-            now + lease, row.text(0), row.integer(1), row.integer(2), now));
+        const auto claimed =
+            TRY(m_database.execute("UPDATE review_replays SET server = ?, lease_until = ? WHERE artifact_id = ? AND "
+                                   "revision = ? AND attempt = ? AND "
+                                   "state IN ('queued', 'running') AND lease_until < ?",
+                                   server, now + lease, row.text(0), row.integer(1), row.integer(2), now));
         if (claimed == 1) return std::optional(TRY(replay_of(row)));
     }
     return std::optional<BranchReplay>();
 }
 
-Result<> Replays::started(const BranchReplay& replay) {
-    TRY(m_database.execute(
+Result<bool> Replays::started(const BranchReplay& replay, const std::string& server) {
+    const auto written = TRY(m_database.execute(
         "UPDATE review_replays SET state = 'running', settings = ?, result = ?, dataset_id = ?, base_experiment_id = "
         "?, branch_experiment_id = ?, started_at = COALESCE(started_at, ?) WHERE artifact_id = ? AND revision = ? AND "
-        "attempt = ? AND state IN ('queued', 'running')",
+        "attempt = ? AND server = ? AND state IN ('queued', 'running')",
         json::write(replay.settings), json::write(replay.result), replay.dataset_id, replay.base_experiment_id,
-        replay.branch_experiment_id, m_clock.now(), replay.artifact_id, replay.revision, replay.attempt));
-    return {};
+        replay.branch_experiment_id, m_clock.now(), replay.artifact_id, replay.revision, replay.attempt, server));
+    return written == 1;
 }
 
-Result<> Replays::release(const BranchReplay& replay, Duration after) {
-    TRY(m_database.execute(
-        "UPDATE review_replays SET lease_until = ? WHERE artifact_id = ? AND revision = ? AND attempt = ?",
-        m_clock.now() + after, replay.artifact_id, replay.revision, replay.attempt));
-    return {};
+Result<bool> Replays::release(const BranchReplay& replay, const std::string& server, Duration after) {
+    const auto written = TRY(m_database.execute(
+        "UPDATE review_replays SET lease_until = ?, server = '' WHERE artifact_id = ? AND revision = ? AND attempt = ? "
+        "AND server = ? AND state IN ('queued', 'running')",
+        m_clock.now() + after, replay.artifact_id, replay.revision, replay.attempt, server));
+    return written == 1;
 }
 
-Result<bool> Replays::end(const BranchReplay& replay) {
+Result<bool> Replays::end(const BranchReplay& replay, const std::string& server) {
+    return end_where(replay, server);
+}
+
+Result<bool> Replays::stop(const BranchReplay& replay) {
+    return end_where(replay, std::nullopt);
+}
+
+Result<bool> Replays::end_where(const BranchReplay& replay, const std::optional<std::string>& server) {
     const auto ended = TRY(m_database.execute(
-        "UPDATE review_replays SET state = ?, reason = ?, outcome = ?, result = ?, ended_at = ?, lease_until = 0 WHERE "
-        "artifact_id = ? AND revision = ? AND attempt = ? AND state IN ('queued', 'running')",
+        "UPDATE review_replays SET state = ?, reason = ?, outcome = ?, result = ?, ended_at = ?, lease_until = 0, "
+        "server = '' WHERE artifact_id = ? AND revision = ? AND attempt = ? AND state IN ('queued', 'running') AND "
+        "server = COALESCE(?, server)",
         name_of(replay.state), replay.reason, name_of(replay.outcome), json::write(replay.result), m_clock.now(),
-        replay.artifact_id, replay.revision, replay.attempt));
+        replay.artifact_id, replay.revision, replay.attempt, server));
     return ended == 1;
 }
 

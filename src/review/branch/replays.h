@@ -20,15 +20,20 @@ public:
     // No permission is checked: callers have found the artifact already.
     Result<std::optional<BranchReplay>> find(const ArtifactId& artifact, int64_t revision) const;
     // The next one that is queued or running and that no other server works on.
-    Result<std::optional<BranchReplay>> claim();
+    Result<std::optional<BranchReplay>> claim(const std::string& server);
+    // Of the server that claimed it. False, and nothing is written: the attempt ended meanwhile, or another server has
+    // claimed it, because this one was frozen for longer than its lease.
     // The examples are chosen and the experiments made.
-    Result<> started(const BranchReplay& replay);
+    Result<bool> started(const BranchReplay& replay, const std::string& server);
     // Is due again after this time.
-    Result<> release(const BranchReplay& replay, Duration after);
-    // Nothing is written when the attempt ended meanwhile. False: it had.
-    Result<bool> end(const BranchReplay& replay);
+    Result<bool> release(const BranchReplay& replay, const std::string& server, Duration after);
+    Result<bool> end(const BranchReplay& replay, const std::string& server);
+    // Of a person, whichever server works on it. False: the attempt has ended.
+    Result<bool> stop(const BranchReplay& replay);
 
 private:
+    Result<bool> end_where(const BranchReplay& replay, const std::optional<std::string>& server);
+
     sql::Database& m_database;
     const Clock& m_clock;
 };

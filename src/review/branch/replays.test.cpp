@@ -53,7 +53,7 @@ struct ReplayDesk {
     void end(BranchReplay replay, ReplayState state, ReplayOutcome outcome) {
         replay.state = state;
         replay.outcome = outcome;
-        CHECK(must(replays.end(replay)));
+        CHECK(must(replays.stop(replay)));
     }
 
     World& world;
@@ -122,16 +122,34 @@ TEST_CASE("one server works on a replay; when it dies, another one continues aft
     for_each_world([](World& world) {
         ReplayDesk desk(world);
         const ArtifactId id = desk.push("b1");
-        const auto mine = must(desk.replays.claim());
+        auto mine = must(desk.replays.claim("a"));
         REQUIRE(mine);
         CHECK(mine->artifact_id == id);
-        CHECK_FALSE(must(desk.replays.claim()));
+        CHECK_FALSE(must(desk.replays.claim("b")));
         world.clock.advance(Replays::lease + std::chrono::seconds(1));
-        CHECK(must(desk.replays.claim()));
-        // The first server was only slow: what it ends now is the same attempt, and is written once.
-        desk.end(*mine, ReplayState::done, ReplayOutcome::fixed);
-        CHECK_FALSE(must(desk.replays.end(*mine)));
-        CHECK_FALSE(must(desk.replays.claim()));
+        auto theirs = must(desk.replays.claim("b"));
+        REQUIRE(theirs);
+        // The first server was frozen, and thaws: it changes nothing, also not the lease of the other.
+        mine->settings.timeout_seconds = int64_t{7};
+        mine->state = ReplayState::failed;
+        CHECK_FALSE(must(desk.replays.started(*mine, "a")));
+        CHECK_FALSE(must(desk.replays.release(*mine, "a", Duration{})));
+        CHECK_FALSE(must(desk.replays.end(*mine, "a")));
+        CHECK_FALSE(must(desk.replays.claim("c")));
+        CHECK(must(desk.replays.find(id, 1))->state == ReplayState::queued);
+        CHECK(must(desk.replays.started(*theirs, "b")));
+        CHECK(must(desk.replays.release(*theirs, "b", Duration{})));
+        CHECK_FALSE(must(desk.replays.release(*theirs, "b", Duration{}))); // it is nobody's
+        world.clock.advance(std::chrono::seconds(1));
+        auto last = must(desk.replays.claim("a"));
+        REQUIRE(last);
+        last->state = ReplayState::done;
+        last->outcome = ReplayOutcome::fixed;
+        CHECK_FALSE(must(desk.replays.end(*theirs, "b")));
+        CHECK(must(desk.replays.end(*last, "a")));
+        CHECK_FALSE(must(desk.replays.end(*last, "a")));
+        CHECK_FALSE(must(desk.replays.claim("b")));
+        CHECK(must(desk.replays.find(id, 1))->outcome == ReplayOutcome::fixed);
     });
 }
 
@@ -153,7 +171,7 @@ TEST_CASE("a new start replaces what has ended, and is a conflict before") {
         BranchReplay late = first;
         late.state = ReplayState::done;
         late.outcome = ReplayOutcome::fixed;
-        CHECK_FALSE(must(desk.replays.end(late)));
+        CHECK_FALSE(must(desk.replays.stop(late)));
         CHECK(must(desk.replays.find(id, 1))->state == ReplayState::queued);
     });
 }

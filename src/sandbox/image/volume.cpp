@@ -143,7 +143,7 @@ Result<> copy_empty_image(const Store& store, const std::string& path, const Ima
     return {};
 }
 
-// A file system whose disk was full for a while may refuse all changes from then on, and statfs does not show it.
+// A file system whose disk was full may refuse all changes from then on, and statfs does not show it.
 bool takes_changes(const Fd& mount) {
     return Fd(::openat(mount.get(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)).is_open();
 }

@@ -10,6 +10,7 @@ int reset_password_main(int argc, char** argv);
 int check_main(int argc, char** argv);
 int restore_main(int argc, char** argv);
 int migrate_main(int argc, char** argv);
+int clickhouse_main(int argc, char** argv);
 int print_main(int argc, char** argv);
 
 } // namespace hone::server

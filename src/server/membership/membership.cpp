@@ -1,6 +1,7 @@
 #include "server/membership/membership.h"
 
 #include "base/log.h"
+#include "sql/migrate.h"
 
 namespace hone::server {
 
@@ -15,6 +16,7 @@ lease::ServerInfo self_of(const MembershipOptions& options, const Clock& clock) 
     self.schema_version = options.schema_version;
     self.roles = options.roles;
     self.span_store = options.span_store;
+    self.object_store = options.object_store;
     self.started_at = clock.now();
     return self;
 }
@@ -40,6 +42,11 @@ Result<> Membership::start(const std::string& address) {
     m_servers.set_address(address);
     TRY(m_servers.join());
     if (m_is_alone) return {};
+    // A newer server that saw no older one may have removed something between our check of the database and now.
+    if (const auto checked = sql::pending_migrations(m_database); !checked.ok()) {
+        (void)m_servers.leave().ok();
+        return checked.error();
+    }
     if (const std::string apart = TRY(m_servers.spans_apart()); !apart.empty()) log(Level::warning, apart);
     m_duty.start();
     return {};

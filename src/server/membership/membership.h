@@ -15,6 +15,7 @@ struct MembershipOptions {
     int64_t schema_version = 0;
     std::string roles;
     std::string span_store;
+    std::string object_store;
     Duration lost_after{};
     // Another process has joined under this name: this one must end.
     std::function<void()> on_replaced;

@@ -68,6 +68,7 @@ Result<std::vector<api::ServerView>> server_views(const lease::Servers& servers)
         view.schema_version = info.schema_version;
         view.roles = info.roles;
         view.span_store = info.span_store;
+        view.object_store = info.object_store;
         view.started_at = info.started_at;
         view.lease_until = info.lease_until;
         view.live = info.is_live;

@@ -1,9 +1,12 @@
 #include "server/operations/diagnosis.h"
 
+#include "base/text.h"
 #include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
 
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 #include <sys/statvfs.h>
 
 namespace hone::server {
@@ -37,6 +40,39 @@ FindingView check_database(const DiagnosisParts& parts) {
     return warning("database", detail, "check the load of the database, the network to it, and its connections");
 }
 
+// The name of a finding, how long something took, or why it failed.
+FindingView timed(const DiagnosisParts& parts, const char* name, Duration slow, const std::function<Result<>()>& work,
+                  const char* when_away, const char* when_slow) {
+    const Duration before = parts.clock.steady();
+    const auto done = work();
+    const Duration took = parts.clock.steady() - before;
+    const std::string detail = fmt::format("responds in {} ms", milliseconds(took));
+    if (!done.ok()) return problem(name, done.error().message, when_away);
+    return took < slow ? fine(name, detail) : warning(name, detail, when_slow);
+}
+
+FindingView check_span_store(const DiagnosisParts& parts) {
+    return timed(
+        parts, "span store", std::chrono::milliseconds(500),
+        [&]() -> Result<> {
+            telemetry::ClickHouseQuery one("SELECT 1");
+            one.deadline = std::chrono::seconds(3);
+            one.database.clear();
+            TRY(parts.telemetry.engine().query(one));
+            return {};
+        },
+        "accepted spans wait in the log: check clickhouse_url and its server, or with the embedded engine the server's "
+        "log",
+        "check the load of the span store and the network to it");
+}
+
+FindingView check_object_store(const DiagnosisParts& parts) {
+    return timed(
+        parts, "object store", std::chrono::seconds(1), [&] { return parts.objects.reach(std::chrono::seconds(3)); },
+        "artifacts cannot be saved or read: check object_store, its server and its credentials (hone check)",
+        "check the load of the object store and the network to it");
+}
+
 FindingView check_clock(const DiagnosisParts& parts) {
     const auto offset = parts.membership.servers().clock_offset();
     if (!offset.ok()) return problem("clock", offset.error().message, "");
@@ -58,8 +94,11 @@ std::vector<FindingView> check_servers(const DiagnosisParts& parts) {
     const auto servers = parts.membership.servers().list();
     if (!servers.ok()) return {problem("servers", servers.error().message, "")};
     int64_t live = 0;
+    std::set<std::string, std::less<>> roles; // that a live server has
     for (const lease::ServerInfo& server : servers.value()) {
         live += server.is_live ? 1 : 0;
+        for (const std::string_view role : split(server.roles, ','))
+            if (server.is_live) roles.emplace(role);
         if (!server.is_live)
             found.push_back(warning(
                 "server " + server.name, "has not reported since " + to_text(server.lease_until).substr(0, 19) + "Z",
@@ -68,8 +107,18 @@ std::vector<FindingView> check_servers(const DiagnosisParts& parts) {
             found.push_back(warning("server " + server.name, "has version " + server.version,
                                     "upgrade all servers: only the version before is supported beside this one"));
     }
+    for (const auto& [role, without] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"api", "the API and the web UI are not served"},
+             {"ingest", "telemetry is rejected"},
+             {"scheduler", "automations, monitors, notices and Signal do not run"},
+             {"worker", "runs, experiments and evaluators stay queued"}})
+        if (!roles.contains(role))
+            found.push_back(problem(fmt::format("role {}", role), fmt::format("no live server has it: {}", without),
+                                    "start a server with this role (docs/scale.md)"));
     if (const auto apart = parts.membership.servers().spans_apart(); apart.ok() && !apart.value().empty())
-        found.push_back(problem("span store", apart.value(), "set clickhouse_url (docs/scale.md)"));
+        found.push_back(problem("span stores", apart.value(), "set clickhouse_url (docs/scale.md)"));
+    if (const auto apart = parts.membership.servers().objects_apart(); apart.ok() && !apart.value().empty())
+        found.push_back(problem("object stores", apart.value(), "set object_store to the same place on all servers"));
     found.insert(found.begin(), fine("servers", fmt::format("{} live", live)));
     return found;
 }
@@ -150,11 +199,13 @@ FindingView check_exposure(const DiagnosisParts& parts) {
                    "set tls_certificate_file and tls_key_file, or trusted_proxies");
 }
 
-FindingView check_backups(const DiagnosisParts& parts) {
+FindingView check_backups(const DiagnosisParts& parts, const FindingView& object_store) {
     if (parts.database.engine() == sql::Engine::postgres)
         return fine("backups", "of PostgreSQL: made with its own tools, not known here");
+    // A list is requested several times, each with a long timeout.
+    if (object_store.state == "problem") return problem("backups", "not known: the object store is away", "see above");
     const auto stored = stored_backups(parts.objects);
-    if (!stored.ok()) return problem("object store", stored.error().message, "check object_store and its credentials");
+    if (!stored.ok()) return problem("backups", stored.error().message, "check object_store and its credentials");
     if (stored.value().empty())
         return warning("backups", "none in the object store", "hone backup store:, for example every night");
     const auto days =
@@ -189,10 +240,21 @@ FindingView check_sandboxes(const DiagnosisParts& parts) {
 } // namespace
 
 std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
-    std::vector<FindingView> findings{check_database(parts),   check_clock(parts),     check_lease(parts),
-                                      check_spans(parts),      check_records(parts),   check_span_parts(parts),
-                                      check_disk_space(parts), check_scheduler(parts), check_requests(parts),
-                                      check_exposure(parts),   check_backups(parts),   check_secrets(parts),
+    const FindingView object_store = check_object_store(parts);
+    std::vector<FindingView> findings{check_database(parts),
+                                      check_span_store(parts),
+                                      object_store,
+                                      check_clock(parts),
+                                      check_lease(parts),
+                                      check_spans(parts),
+                                      check_records(parts),
+                                      check_span_parts(parts),
+                                      check_disk_space(parts),
+                                      check_scheduler(parts),
+                                      check_requests(parts),
+                                      check_exposure(parts),
+                                      check_backups(parts, object_store),
+                                      check_secrets(parts),
                                       check_sandboxes(parts)};
     for (FindingView& finding : check_servers(parts)) findings.push_back(std::move(finding));
     return findings;

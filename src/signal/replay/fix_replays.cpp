@@ -137,7 +137,7 @@ Result<BranchReplay> FixReplays::stop(const Caller& caller, const ArtifactId& id
     BranchReplay replay = TRY(find(caller, id, 0));
     replay.state = ReplayState::stopped;
     replay.reason = "stopped by " + caller.name;
-    if (!TRY(m_replays.end(replay))) return conflict("the replay does not run");
+    if (!TRY(m_replays.stop(replay))) return conflict("the replay does not run");
     for (const std::string& experiment : {replay.base_experiment_id, replay.branch_experiment_id})
         if (!experiment.empty()) {
             const auto stopped = m_parts.evaluate.tasks.stop(Caller::system(), evaluate::ExperimentId(experiment));
@@ -157,34 +157,36 @@ Result<BranchReplay> FixReplays::find(const Caller& caller, const ArtifactId& id
 }
 
 Result<Duration> FixReplays::step() {
-    auto replay = TRY(m_replays.claim());
+    auto replay = TRY(m_replays.claim(m_parts.server));
     if (!replay) return Duration(std::chrono::seconds(5));
     const auto advanced = advance(*replay);
     if (advanced.ok()) return Duration::zero();
     if (is_passing(advanced.error())) {
         log(Level::warning, "a replay waits",
             {{"artifact", replay->artifact_id.text()}, {"why", advanced.error().message}});
-        TRY(m_replays.release(*replay, replay_retry));
+        TRY(m_replays.release(*replay, m_parts.server, replay_retry));
         return Duration::zero();
     }
     replay->state = ReplayState::failed;
     replay->reason = truncate_utf8(advanced.error().message, 1000);
-    TRY(m_replays.end(*replay));
+    TRY(m_replays.end(*replay, m_parts.server));
     return Duration::zero();
 }
 
 Result<> FixReplays::advance(BranchReplay& replay) {
     if (replay.state == ReplayState::queued) {
         TRY(prepare(replay));
-        TRY(m_replays.started(replay));
+        if (!TRY(m_replays.started(replay, m_parts.server)))
+            return conflict("the replay was stopped, or another server works on it");
         m_parts.evaluate.runner.wake();
-        return m_replays.release(replay, replay_poll);
-    }
-    if (TRY(finish(replay))) {
-        TRY(m_replays.end(replay));
+        TRY(m_replays.release(replay, m_parts.server, replay_poll));
         return {};
     }
-    return m_replays.release(replay, replay_poll);
+    if (TRY(finish(replay)))
+        TRY(m_replays.end(replay, m_parts.server));
+    else
+        TRY(m_replays.release(replay, m_parts.server, replay_poll));
+    return {};
 }
 
 Result<evaluate::ExperimentId> FixReplays::make_experiment(const BranchReplay& replay,

@@ -61,6 +61,7 @@ struct FixReplayParts {
     review::Branches& branches;
     review::RunSource& runs;
     telemetry::Spans* spans = nullptr; // null: nothing can be replayed
+    std::string server{};              // the name of this one
 };
 
 class FixReplays {

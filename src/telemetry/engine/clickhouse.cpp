@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
+#include "net/client/no_connection.h"
 #include "otlp/attribute_text.h"
 #include "telemetry/cluster/cluster_sql.h"
 #include "telemetry/engine/engine_config.h"
@@ -149,6 +150,7 @@ ClickHouse::ClickHouse(ClickHouseOptions options)
       m_client([&] {
           net::ClientOptions client;
           client.ca_file = m_options.ca_file;
+          client.connect_timeout = m_options.connect_timeout;
           return client;
       }()) {}
 
@@ -224,6 +226,29 @@ std::string list_of(const std::vector<std::string>& addresses) {
 
 } // namespace
 
+std::vector<std::string> ClickHouse::all_addresses() {
+    if (m_options.engine) return {"unix:" + m_options.engine->socket() + ":"};
+    const Lock lock(m_mutex);
+    return addresses_in(m_options.url);
+}
+
+// Later requests begin with the address that responded.
+void ClickHouse::begin_with(const std::string& address) {
+    const Lock lock(m_mutex);
+    std::vector<std::string> all = addresses_in(m_options.url);
+    std::ranges::rotate(all, std::ranges::find(all, address));
+    m_options.url = list_of(all);
+}
+
+// Later requests begin with another address, unless they already do: several can fail at the same moment.
+void ClickHouse::end_with(const std::string& address) {
+    const Lock lock(m_mutex);
+    std::vector<std::string> all = addresses_in(m_options.url);
+    if (all.front() != address) return;
+    std::ranges::rotate(all, all.begin() + 1);
+    m_options.url = list_of(all);
+}
+
 Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::string* insert_rows,
                                              const std::function<Result<>(std::string_view)>& take) {
     if (query.as_reader && !m_options.engine && m_options.reader_user.empty())
@@ -255,12 +280,7 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         };
     }
     const std::string target = "/?" + arguments_of(query, insert_rows, m_options.engine != nullptr, query_id);
-    std::vector<std::string> addresses;
-    {
-        const Lock lock(m_mutex);
-        addresses =
-            m_options.engine ? std::vector{"unix:" + m_options.engine->socket() + ":"} : addresses_in(m_options.url);
-    }
+    const std::vector<std::string> addresses = all_addresses();
     for (size_t i = 0; i < addresses.size(); ++i) {
         request.url = addresses[i] + target;
         failure.clear();
@@ -271,20 +291,21 @@ Result<net::ClientResponse> ClickHouse::send(const ClickHouseQuery& query, std::
         auto sent = m_client.send(request);
         if (insert_rows) request.body.swap(*insert_rows);
         if (sent.ok() && sent.value().status == 200) {
-            if (i > 0) { // later requests begin with the one that responded
-                std::ranges::rotate(addresses, addresses.begin() + static_cast<std::ptrdiff_t>(i));
-                const Lock lock(m_mutex);
-                m_options.url = list_of(addresses);
-            }
+            if (i > 0) begin_with(addresses[i]);
             return sent;
         }
         const Error error = sent.ok() ? failure_of(sent.value(), take ? failure : sent.value().body) : sent.error();
-        const bool has_timed_out = !sent.ok() && error.code == Code::busy;
+        const bool is_unsent = !sent.ok() && error.trail == net::no_connection;
+        const bool has_timed_out = !sent.ok() && !is_unsent && error.code == Code::busy;
         const bool is_cancelled = query.cancel != nullptr && query.cancel->is_cancelled();
-        if (!m_options.engine && (has_timed_out || is_cancelled))
+        // The deadline of the caller is over: another address gets its next request, for an insert with the same token.
+        if (!m_options.engine && has_timed_out) end_with(addresses[i]);
+        if (!m_options.engine && !is_unsent && (has_timed_out || is_cancelled))
             kill_query(m_client, m_options, addresses[i], query_id);
         if (has_timed_out) return unavailable("the span engine does not respond: " + error.message);
-        if (i + 1 == addresses.size() || has_taken || is_cancelled || error.code != Code::unavailable) return error;
+        if (has_taken || is_cancelled || (error.code != Code::unavailable && !is_unsent)) return error;
+        if (i + 1 == addresses.size())
+            return error.code == Code::busy ? unavailable("the span store cannot be reached: " + error.message) : error;
         log(Level::warning, "the next address of the span store is used", {{"why", error.message}});
     }
     return unavailable("clickhouse_url names no address");

@@ -19,7 +19,7 @@
 namespace hone::telemetry {
 
 struct ClickHouseOptions {
-    std::string url;  // "http://host:8123" or "https://…"; unused with an engine
+    std::string url;  // "http://host:8123" or "https://…", several separated by commas; unused with an engine
     std::string user; // for a URL
     std::string password;
     EngineProcess* engine = nullptr; // the embedded one
@@ -27,6 +27,7 @@ struct ClickHouseOptions {
     std::string reader_user{};       // for a URL: the user that runs SQL written by people; empty: such SQL is rejected
     std::string reader_password{};
     std::string cluster{}; // for a URL: its servers all have the tables, replicated; empty: one server has them
+    Duration connect_timeout{5'000'000'000}; // for a URL: then its next address is tried
 };
 
 // One statement with its values. `{name:Type}` in the SQL stands for a bound value.
@@ -97,6 +98,9 @@ private:
     // Returns the number of replacements that have begun.
     uint64_t await_replacements();
     bool has_replaced_since(uint64_t begun);
+    std::vector<std::string> all_addresses();
+    void begin_with(const std::string& address);
+    void end_with(const std::string& address);
     Result<net::ClientResponse> send(const ClickHouseQuery& query, std::string* insert_rows,
                                      const std::function<Result<>(std::string_view)>& take);
 

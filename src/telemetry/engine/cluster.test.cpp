@@ -7,6 +7,10 @@
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/store_fixture.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 namespace hone::telemetry::testing {
 
 namespace {
@@ -41,8 +45,11 @@ public:
         const size_t at = target.find(waits);
         if (at == std::string::npos) return refused(62, "this server would stream: " + target);
         target.erase(at, waits.size());
-        // The engine has no ids of queries.
+        // The engine has no ids of queries: the text of the query that sleeps gets it.
         const std::string query_id = take_argument(target, "query_id");
+        const bool is_kill = request.body.starts_with("KILL QUERY");
+        const bool is_slow = request.body.find("sleepEachRow") != std::string::npos;
+        if (is_slow) request.body = "/* " + query_id + " */ " + request.body;
         std::string copy = target;
         const std::string token = take_argument(copy, "insert_deduplication_token");
         if (target.find("INSERT%20INTO%20hone.spans") != std::string::npos) {
@@ -58,10 +65,15 @@ public:
         {
             const Lock lock(m_mutex);
             if (!token.empty()) m_tokens.push_back(token);
-            if (request.body.starts_with("KILL QUERY")) m_kills.push_back(request.body);
-            if (!query_id.empty()) m_last_query = query_id;
+            if (is_kill) m_kills.push_back(request.body);
         }
-        if (request.body.starts_with("KILL QUERY")) return net::text_response(200, "");
+        if (is_kill) {
+            target += "&database=hone"; // elsewhere the engine's own policies show no queries
+            const size_t start = request.body.find('\'') + 1;
+            const std::string id = request.body.substr(start, request.body.find('\'', start) - start);
+            request.body =
+                "KILL QUERY WHERE position(query, '/* " + id + " */') > 0 AND position(query, 'KILL') = 0 ASYNC";
+        }
         if (request.body.find("FROM system.clusters") != std::string::npos)
             return net::text_response(200, std::to_string(shards) + "\n");
         if (shards > 0 && request.body.starts_with("SELECT engine FROM system.tables"))
@@ -81,6 +93,12 @@ public:
             return takes_policies ? net::text_response(200, "") : refused(497, "hone: Not enough privileges");
         auto sent = m_client.send(forward);
         if (!sent.ok()) return refused(210, sent.error().message);
+        if (is_slow) {
+            const Lock lock(m_mutex);
+            m_slow_ended = std::string(header_value(sent.value().headers, "X-ClickHouse-Exception-Code")) + " " +
+                           sent.value().body;
+            m_changed.notify_all();
+        }
         net::Response response;
         response.status = sent.value().status;
         response.body = std::move(sent.value().body);
@@ -99,6 +117,16 @@ public:
     std::vector<std::string> kills() {
         const Lock lock(m_mutex);
         return m_kills;
+    }
+    bool has_slow_ended() {
+        const Lock lock(m_mutex);
+        return m_slow_ended.has_value();
+    }
+    // What the engine said at the end of the query that sleeps.
+    std::string wait_for_end_of_slow() {
+        const Lock lock(m_mutex);
+        m_changed.wait_for(m_mutex, 60s, [&]() REQUIRES_LOCK(m_mutex) { return m_slow_ended.has_value(); });
+        return m_slow_ended.value_or("it still runs");
     }
     // Inserts of spans wait at the gate.
     void hold_inserts(bool holds) {
@@ -174,7 +202,7 @@ private:
     std::vector<std::string> m_tokens GUARDED_BY(m_mutex);
     std::vector<std::string> m_definitions GUARDED_BY(m_mutex);
     std::vector<std::string> m_kills GUARDED_BY(m_mutex);
-    std::string m_last_query GUARDED_BY(m_mutex);
+    std::optional<std::string> m_slow_ended GUARDED_BY(m_mutex);
 };
 
 TelemetryOptions options_for(const std::string& directory, const std::string& url, const std::string& ca_file) {
@@ -567,6 +595,97 @@ TEST_CASE("the next address of the span store is used while one is away, and eve
     REQUIRE(store.query(ClickHouseQuery("DROP TABLE hone.token_test")).ok());
 }
 
+namespace {
+
+// A host that is frozen: its kernel accepts connections and takes bytes, and nothing ever responds.
+class FrozenHost {
+public:
+    FrozenHost() : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        REQUIRE(::bind(m_socket.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+        REQUIRE(::listen(m_socket.get(), 16) == 0);
+        REQUIRE(::getsockname(m_socket.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+        m_address = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    }
+    const std::string& address() const { return m_address; }
+    // What the next connection had sent.
+    std::string next_received() {
+        const Fd connection(::accept4(m_socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        std::string bytes(64 << 10, '\0');
+        const ssize_t count = ::recv(connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+        bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+        return bytes;
+    }
+
+private:
+    Fd m_socket;
+    std::string m_address;
+};
+
+} // namespace
+
+TEST_CASE("an address that accepts connections and never responds is left by the next request") {
+    Fixture& f = fixture();
+    f.store();
+    Gate gate(f.telemetry->engine_process()->socket());
+    net::ServerOptions options;
+    options.listen = {{"127.0.0.1:0", "", ""}};
+    const auto server = net::Server::start(options, gate);
+    REQUIRE(server.ok());
+    FrozenHost frozen;
+    ClickHouseOptions connection;
+    connection.user = "hone";
+    connection.password = "pass word";
+    connection.connect_timeout = 100ms;
+    const std::string works = "http://" + server.value()->addresses().front();
+    const auto with_frozen = [&](const std::string& scheme) {
+        connection.url = scheme + frozen.address() + "," + works;
+        return std::make_unique<ClickHouse>(connection);
+    };
+    SUBCASE("reads") {
+        const auto store = with_frozen("http://");
+        ClickHouseQuery one("SELECT 1");
+        one.deadline = 1ms; // and two seconds more for the response
+        const auto first = store->query(one);
+        REQUIRE_FALSE(first.ok());
+        CHECK(first.error().code == Code::unavailable);
+        one.deadline = 10s;
+        CHECK(store->query(one).value() == "1\n");
+    }
+    SUBCASE("inserts, with the same token") {
+        ClickHouse direct([&] {
+            ClickHouseOptions only = connection;
+            only.url = works;
+            return only;
+        }());
+        REQUIRE(direct
+                    .query(ClickHouseQuery(
+                        "CREATE TABLE IF NOT EXISTS hone.frozen_test (n UInt8) ENGINE = MergeTree ORDER BY n"))
+                    .ok());
+        const auto store = with_frozen("http://");
+        const auto first = store->insert("hone.frozen_test", "a", 1ms);
+        REQUIRE_FALSE(first.ok());
+        CHECK(first.error().code == Code::unavailable);
+        CHECK(store->insert("hone.frozen_test", "a", 10s).ok());
+        CHECK(direct.query(ClickHouseQuery("SELECT count() FROM hone.frozen_test")).value() == "1\n");
+        REQUIRE(gate.tokens().size() == 1);
+        CHECK(frozen.next_received().find("insert_deduplication_token=" + gate.tokens().front()) != std::string::npos);
+        CHECK(direct.query(ClickHouseQuery("DROP TABLE hone.frozen_test")).ok());
+    }
+    SUBCASE("no connection is made at all: the next address gets the same request") {
+        const auto store = with_frozen("https://"); // without its part of TLS
+        CHECK(store->query(ClickHouseQuery("SELECT 1")).value() == "1\n");
+        connection.url = "https://" + frozen.address();
+        CHECK(ClickHouse(connection).query(ClickHouseQuery("SELECT 1")).error().code == Code::unavailable);
+        // Nothing was sent, so there is no query to end.
+        CHECK(frozen.next_received().find("KILL") == std::string::npos);
+        CHECK(gate.kills().empty());
+    }
+}
+
 TEST_CASE("a query whose reader has left is ended at the server") {
     Fixture& f = fixture();
     f.store();
@@ -583,11 +702,22 @@ TEST_CASE("a query whose reader has left is ended at the server") {
     net::Cancel cancel;
     ClickHouseQuery slow("SELECT count() FROM numbers(100000000000) WHERE NOT ignore(sleepEachRow(0.001))");
     slow.cancel = &cancel;
+    slow.deadline = 10min; // so that nothing else ends it
+    slow.set("max_block_size", "100");
     std::thread reader([&] { CHECK_FALSE(store.query(slow).ok()); });
+    const auto running = [&] {
+        return f.telemetry->engine()
+            .query(ClickHouseQuery("SELECT count() FROM system.processes WHERE position(query, '/* hone-') > 0 AND "
+                                   "position(query, 'system.processes') = 0"))
+            .value();
+    };
+    while (running() != "1\n" && !gate.has_slow_ended()) std::this_thread::yield();
     cancel.cancel();
     reader.join();
     REQUIRE(gate.kills().size() == 1);
     CHECK(gate.kills().front().starts_with("KILL QUERY WHERE query_id = 'hone-"));
+    const std::string end = gate.wait_for_end_of_slow();
+    CHECK_MESSAGE(end.starts_with("394 "), end); // QUERY_WAS_CANCELLED
 }
 
 } // namespace hone::telemetry::testing

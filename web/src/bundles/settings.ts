@@ -5,6 +5,7 @@ export { Audit } from "../pages/settings/audit";
 export { Authorize } from "../pages/settings/authorize";
 export { General } from "../pages/settings/general";
 export { Groups } from "../pages/settings/groups";
+export { Health } from "../pages/settings/health";
 export { Keys } from "../pages/settings/keys";
 export { Logins } from "../pages/settings/logins";
 export { Members } from "../pages/settings/members";

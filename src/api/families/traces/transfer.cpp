@@ -20,6 +20,30 @@ struct ExportSpans : SpanRange {
                });
 };
 
+struct ListExports {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<int64_t> limit;
+    std::optional<std::string> cursor;
+    static constexpr Pack fields{
+        Field{"space", &ListExports::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"limit", &ListExports::limit, "Rows in one response, 1 to 1000; 100 if not given."},
+        Field{"cursor", &ListExports::cursor, "next_cursor of the previous response."},
+    };
+};
+
+struct ReadExport {
+    static constexpr bool is_query = true;
+    std::optional<std::string> space;
+    std::optional<bool> direct;
+    static constexpr Pack fields{
+        Field{"space", &ReadExport::space, "Id or name of the space; the caller's first one if not given."},
+        Field{"direct", &ReadExport::direct,
+              "true: 303 with an address in the bucket that is valid for five minutes, where the object store has such "
+              "addresses; otherwise the server sends the bytes."},
+    };
+};
+
 struct ImportSpans {
     static constexpr bool is_query = true;
     std::optional<std::string> space;
@@ -74,6 +98,49 @@ Result<net::Response> export_spans(const Call& call, const ExportSpans& query) {
     return response;
 }
 
+Result<One<StoredExport>> store_export(const Call& call, const ExportSpans& query) {
+    const access::Project project = TRY(project_in_path(call, query.space, access::Permission::project_update));
+    const auto scope = TRY(scope_of(call, query));
+    const auto format = query.format.value_or(telemetry::ExportFormat::jsonl);
+    const auto source = TRY(telemetry::open_export(call.services.spans.telemetry, format, scope));
+    return One<StoredExport>{
+        TRY(call.services.installation.store_export(call.caller, project, *source, file_ending_of(format)))};
+}
+
+Result<List<StoredExport>> list_exports(const Call& call, const ListExports& query) {
+    const access::PageRequest page = TRY(page_of(query.limit, query.cursor));
+    const std::string after = TRY(page.after());
+    const access::Project project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    std::vector<StoredExport> all = TRY(call.services.installation.stored_exports(project));
+    // Newest first, by name.
+    std::erase_if(all, [&](const StoredExport& one) { return !after.empty() && one.name >= after; });
+    if (all.size() > static_cast<size_t>(page.limit) + 1) all.resize(static_cast<size_t>(page.limit) + 1);
+    return access::make_page(std::move(all), page, [](const StoredExport& one) { return one.name; });
+}
+
+Result<net::Response> get_export_content(const Call& call, const ReadExport& query) {
+    const access::Project project = TRY(project_in_path(call, query.space, access::Permission::project_read));
+    const std::string name(call.at("export"));
+    ExportContent content = TRY(call.services.installation.export_content(project, name, query.direct.value_or(false)));
+    net::Response response;
+    if (!content.address.empty()) {
+        response.status = 303;
+        response.set_header("Location", content.address);
+        response.set_header("Cache-Control", "no-store");
+        return response;
+    }
+    response.stream = std::move(content.stream);
+    response.content_type = "application/octet-stream";
+    response.set_header("Content-Disposition", "attachment; filename=\"" + name + "\"");
+    return response;
+}
+
+Result<NoContent> remove_export(const Call& call, const InSpace& query) {
+    const access::Project project = TRY(project_in_path(call, query.space, access::Permission::project_update));
+    TRY(call.services.installation.remove_export(call.caller, project, std::string(call.at("export"))));
+    return NoContent{};
+}
+
 Result<One<ImportReportView>> import_spans(const Call& call, const ImportSpans& query, const StreamedBody& body) {
     const telemetry::TraceTarget target =
         TRY(call.services.spans.projects.target(call.caller, query.space, call.at("project")));
@@ -112,6 +179,17 @@ const Route transfer_table[] = {
                         "Export spans as JSON lines, Parquet or OTLP, oldest first.")
         .raw("application/x-ndjson, application/vnd.apache.parquet, application/x-protobuf")
         .on(net::Lane::query),
+    route<store_export>("POST", "/v1/projects/{project}/exports", need(project_update),
+                        "Write an export to the object store; the response comes when it is complete.")
+        .on(net::Lane::query),
+    route<list_exports>("GET", "/v1/projects/{project}/exports", need(project_read),
+                        "Exports of the project in the object store, newest first."),
+    route<get_export_content>("GET", "/v1/projects/{project}/exports/{export}/content", need(project_read),
+                              "The bytes of an export in the object store, or an address where they are.")
+        .raw("application/octet-stream")
+        .on(net::Lane::query),
+    route<remove_export>("DELETE", "/v1/projects/{project}/exports/{export}", need(project_update),
+                         "Delete an export from the object store."),
     route<import_spans>("POST", "/v1/projects/{project}/import", need(trace_write),
                         "Import spans of Hone, OTLP, Phoenix, Langfuse, LangSmith or a batch of OpenAI or Anthropic; "
                         "plain, gzip or zstd.")

@@ -16,6 +16,7 @@ Columns server_columns() {
         {.title = "started", .field = "started_at", .kind = Kind::time},
         {.title = "lease until", .field = "lease_until", .kind = Kind::time},
         {.title = "spans in", .field = "span_store", .only_single = true},
+        {.title = "objects in", .field = "object_store", .only_single = true},
     };
 }
 
@@ -76,10 +77,11 @@ Result<> diagnose_server(Context& context) {
 std::vector<Command> operations_commands() {
     return {{.path = "doctor",
              .summary = "Show what is slow, full, late or misconfigured on the server.",
-             .details = "Checks the database, the clock, the lease, waiting spans, their parts and merges, disk, "
-                        "scheduler, refused requests, TLS, "
-                        "backups, secrets and the other servers of the database. Exit code 1 when there is a problem.\n"
-                        "For the machine, without a server: hone check.",
+             .details =
+                 "Checks the database, the span store, the object store, the clock, the lease, waiting spans, their "
+                 "parts and merges, disk, scheduler, refused requests, TLS, backups, secrets, and the roles and "
+                 "stores of the other servers of the database. Exit code 1 when there is a problem.\n"
+                 "For the machine, without a server: hone check.",
              .run = diagnose_server},
             {.path = "server list",
              .summary = "List the servers that share the database, with their roles.",
