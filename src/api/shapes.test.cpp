@@ -114,6 +114,27 @@ struct Walk {
     }
 };
 
+// Of a malformed body in this content type.
+int status_of_raw(const Route& route, std::string_view type) {
+    if (route.errors == ErrorForm::rpc_status && type == "text/plain") return 415;
+    // Agents of others cannot be let in here, there is no such provider, the hook is not signed.
+    if (route.path == "/oauth/token" || route.path == "/v1/login/{provider}/logout") return 404;
+    if (route.path == "/v1/forge_hooks/{repo}") return 403;
+    return route.invalid_status;
+}
+
+// Of a request with an unknown query parameter, an empty object and ids that do not exist.
+int status_of_unknown(const Route& route, const net::Response& response) {
+    if (!route.ignores_unknown_query) return route.invalid_status;
+    if (route.path == "/v1/sessions/{session}") return 503; // there is no span engine here
+    const bool has_id = route.path.find('{') != route.path.npos;
+    if (route.method == "GET" && has_id) return 404;
+    if (route.method == "GET") return route.path == "/v1/experiments/compare" ? 422 : 200;
+    // Where a field of the body is needed, it is missed before the id.
+    const bool misses_field = message_of(response).find("is missing") != std::string::npos;
+    return has_id && !misses_field && code_of(response) == "not_found" ? 404 : 422;
+}
+
 } // namespace
 
 TEST_CASE("the checker of shapes sees what is wrong") {
@@ -183,16 +204,17 @@ TEST_CASE("a malformed body, a wrong content type and a wrong query are rejected
         }
         if (route.takes_raw_body) {
             ++raw;
-            for (const char* type : {"application/json", "application/x-protobuf", "text/plain"})
-                walk.check(route, walk.send(route, "{\"", type));
+            for (const std::string type : {"application/json", "application/x-protobuf", "text/plain"}) {
+                const auto refused = walk.send(route, "{\"", type);
+                CHECK(refused.status == status_of_raw(route, type));
+                walk.check(route, refused);
+            }
         }
         ++queries;
         Ask ask{std::string(route.method), Walk::target(route) + "?no_such_parameter=1", "", walk.admin};
         if (route.body_schema != nullptr) ask.body = "{}";
         const auto unknown = walk.desk.send(ask);
-        // Some clients and providers of sign-in send parameters of their own.
-        const bool ignores = route.ignores_unknown_query || route.path == "/v1/login/{provider}/callback";
-        if (!ignores && route.need.kind != Need::Kind::guest) CHECK(unknown.status == route.invalid_status);
+        CHECK(unknown.status == status_of_unknown(route, unknown));
         walk.check(route, unknown);
         // Without a key, and with one that is not valid.
         if (route.need.kind == Need::Kind::guest) continue;

@@ -78,7 +78,8 @@ TEST_CASE("a week of spans leaves one part of a past day, the times of kept days
         for (int block = 0; block < blocks_a_day; ++block) {
             send_block(f, ++blocks);
             f.clock.advance(2h);
-            log_bytes = std::max<uint64_t>(log_bytes, f.telemetry->log_stats().disk_bytes);
+            // A file is released after its spans can be queried: that of the large block before the second block.
+            if (block > 0) log_bytes = std::max<uint64_t>(log_bytes, f.telemetry->log_stats().disk_bytes);
         }
         if (day == 1) most_log_bytes_of_first_days = std::exchange(log_bytes, 0);
         const auto applied = retention.apply(policy);
