@@ -1,4 +1,5 @@
 // Pods that wait for runs, without a cluster: what makes and discards them is the test.
+// The fixture finds tests/kubernetes_fake by HONE_SOURCE_DIR.
 #include "kubernetes/provider/ready_pods.h"
 
 #include "kubernetes/fake_cluster_fixture.h"
