@@ -392,7 +392,7 @@ int main(int count, char** given) {
     if (words.back() == "gvisor") wanted_tier = Tier::gvisor;
     const auto open = opener(words);
     if (!open.ok()) return std::cerr << open.error().message << "\n", 2;
-    Bench bench{words[1], open.value(), {}, {}};
+    Bench bench{words[1], open.value(), {}, {}, {}};
     auto provider = bench.open();
     if (!provider.ok()) return std::cerr << provider.error().message << "\n", 2;
     bench.provider = std::move(provider).value();
