@@ -1,5 +1,6 @@
 #include "identity/sign_on.h"
 
+#include "access/accounts/provider_logins.h"
 #include "access/names.h"
 #include "base/log.h"
 #include "identity/guest_limits.h"
@@ -424,14 +425,7 @@ Result<> SignOn::end_logins_of(const access::Caller& guest, const Provider& prov
     actor.name = "provider " + provider.name;
     actor.peer = guest.peer;
     actor.request_id = guest.request_id;
-    const access::PageRequest most{access::largest_page, {}};
-    for (const auto& session : TRY(m_access.logins.all_sessions(actor, user, most)).data) {
-        if (session.provider != provider.name) continue;
-        // One that ended in the meantime is as good as ended by this.
-        const auto ended = m_access.logins.end_any(actor, session.id);
-        if (!ended.ok() && ended.error().code != Code::not_found) return ended.error();
-    }
-    return {};
+    return access::end_provider_logins(m_database, m_access.audit, actor, user, provider.name);
 }
 
 Result<std::vector<Identity>> SignOn::identities(const access::Caller& caller) const {
