@@ -91,7 +91,13 @@ def test_spans_are_refused_before_the_disk_is_full_and_all_acknowledged_ones_are
         assert sender.refusal and sender.refusal[1], "it was never refused"
     acknowledged = set().union(*(sender.acknowledged for sender in senders))
     # What the log holds is stored on the space that is kept for it.
-    found = stored_spans(machine.server.client(key))
+    try:
+        found = stored_spans(machine.server.client(key))
+    except AssertionError:
+        print("\n".join(line[:300] for line in machine.server.output().splitlines()[-30:]))
+        print(f"      free: {watch.free() >> 20} MB, at least {watch.least >> 20} MB")
+        print("\n".join(line for line in machine.server.client().get("/metrics").text.splitlines() if line.startswith("hone_span")))
+        raise
     assert len(found) == len(set(found)), f"{len(found) - len(set(found))} spans are stored twice"
     assert acknowledged <= set(found), f"{len(acknowledged - set(found))} of {len(acknowledged)} spans are lost"
     filler.unlink()
