@@ -250,7 +250,9 @@ class Pods:
     def report(state, name, status):
         with state.lock:
             if name in state.pods:
-                state.pods[name]["status"] = status
+                # A node changes no mark that the cluster has set.
+                marks = [each for each in state.pods[name]["status"].get("conditions", []) if each["type"] == "DisruptionTarget"]
+                state.pods[name]["status"] = status | {"conditions": marks + status.get("conditions", [])}
                 state.change("MODIFIED", state.pods[name])
 
     def end(self, state, name):
