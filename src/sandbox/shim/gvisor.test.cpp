@@ -92,7 +92,8 @@ TEST_CASE("variables and arguments of a command inside gVisor are in no list of 
     CHECK(sandbox.destroy().ok());
 }
 
-TEST_CASE("a command inside gVisor that cannot be started has the reason, and one that ends by itself keeps its exit code") {
+TEST_CASE(
+    "a command inside gVisor that cannot be started has the reason, and one that ends by itself keeps its exit code") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
     auto provider = open_local_provider({folder.path, hone_program()});
