@@ -13,6 +13,7 @@ import os
 import pathlib
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -259,6 +260,10 @@ class Pods:
         with state.lock:
             ended = [self.openers.pop(name, None), self.processes.pop(name, None)]
         for process in filter(None, ended):
+            # --kill-child does not reach a process that has become another user.
+            with contextlib.suppress(OSError):
+                for child in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                    os.kill(int(child), signal.SIGKILL)
             process.kill()
             process.wait()
         shutil.rmtree(self.folder / name, ignore_errors=True)
