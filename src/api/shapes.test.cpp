@@ -120,6 +120,7 @@ int status_of_raw(const Route& route, std::string_view type) {
     // Agents of others cannot be let in here, there is no such provider, the hook is not signed.
     if (route.path == "/oauth/token" || route.path == "/v1/login/{provider}/logout") return 404;
     if (route.path == "/v1/forge_hooks/{repo}") return 403;
+    if (route.path == "/v1/hooks/{automation}") return 401;
     return route.invalid_status;
 }
 

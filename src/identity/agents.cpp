@@ -3,6 +3,7 @@
 #include "access/accounts/agent_keys.h"
 #include "access/names.h"
 #include "crypto/crypto.h"
+#include "identity/guest_limits.h"
 #include "net/http/url.h"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ constexpr Duration code_time = std::chrono::minutes(1);
 constexpr Duration access_time = std::chrono::hours(1);
 constexpr Duration refresh_time = std::chrono::hours(24 * 30);
 constexpr Duration unused_client_time = std::chrono::hours(24);
-constexpr int64_t most_clients = 10'000;
-constexpr int64_t most_clients_of_peer = 20; // in an hour
 constexpr size_t most_redirect_uris = 5;
 constexpr int64_t most_grants = 50; // of a person
 
@@ -126,12 +125,35 @@ Result<std::vector<std::string>> redirect_uris_in(const json::Value& metadata) {
     return uris;
 }
 
+// Deletes the oldest unused clients of this address, so that one more is within its limit. Returns how many.
+Result<int64_t> make_room_of_peer(sql::Transaction& transaction, const std::string& peer) {
+    return transaction.execute(
+        "DELETE FROM agent_clients WHERE peer = ? AND granted_at IS NULL AND id NOT IN (SELECT id FROM agent_clients "
+        "WHERE peer = ? AND granted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?)",
+        peer, peer, most_unused_clients_of_peer - 1);
+}
+
+// At the limit of the server, deletes the oldest unused client of the network that registered most.
+Result<> make_room_on_server(sql::Transaction& transaction) {
+    const auto count = TRY(transaction.query("SELECT COUNT(*) FROM agent_clients WHERE granted_at IS NULL"));
+    if (count.front().integer(0) < most_unused_clients) return {};
+    const std::string network(network_of_peer);
+    TRY(transaction.execute(
+        "DELETE FROM agent_clients WHERE id IN (SELECT id FROM agent_clients WHERE granted_at IS NULL AND " + network +
+        " = (SELECT network FROM (SELECT " + network +
+        " AS network, COUNT(*) AS registered FROM agent_clients WHERE granted_at IS NULL GROUP BY 1 ORDER BY "
+        "registered DESC, MIN(created_at) LIMIT 1) AS largest) ORDER BY created_at, id LIMIT 1)"));
+    return {};
+}
+
 } // namespace
 
 struct Agents::Client {
     AgentClientId id;
     std::string name;
     std::vector<std::string> redirect_uris;
+    std::string peer;
+    Time created_at{};
 };
 
 struct Agents::Checked {
@@ -193,21 +215,16 @@ Result<OAuthResponse> Agents::register_client(const access::Caller& guest, const
     const auto id = make_id<AgentClientTag>(m_clock);
     json::Array listed;
     for (const std::string& uri : uris.value()) listed.emplace_back(uri);
-    const auto made = m_database.write([&](sql::Transaction& transaction) -> Result<> {
-        const auto of_peer =
-            TRY(transaction.query("SELECT COUNT(*) FROM agent_clients WHERE peer = ? AND created_at > ?",
-                                  access::peer_group(guest.peer), now - std::chrono::hours(1)));
-        const auto all = TRY(transaction.query("SELECT COUNT(*) FROM agent_clients"));
-        if (of_peer.front().integer(0) >= most_clients_of_peer || all.front().integer(0) >= most_clients)
-            return busy("too many clients were registered; try again later");
+    const std::string peer = access::peer_group(guest.peer);
+    // Not in the audit log, which a flood would fill: the entry of a grant has what was registered.
+    TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
+        const int64_t deleted = TRY(make_room_of_peer(transaction, peer));
+        if (deleted == 0) TRY(make_room_on_server(transaction));
         TRY(transaction.execute("INSERT INTO agent_clients (id, name, redirect_uris, peer, created_at) VALUES "
                                 "(?,?,?,?,?)",
-                                id, name.value(), json::print(listed), access::peer_group(guest.peer), now));
-        return m_access.audit.record(
-            transaction, guest,
-            {"agent_client_create", {}, id.text(), {{"name", name.value()}, {"redirect_uris", listed}}});
-    });
-    if (!made.ok()) return made.error();
+                                id, name.value(), json::print(listed), peer, now));
+        return {};
+    }));
     return OAuthResponse{201,
                          {{"client_id", id.text()},
                           {"client_id_issued_at", to_ns(now) / 1'000'000'000},
@@ -219,9 +236,11 @@ Result<OAuthResponse> Agents::register_client(const access::Caller& guest, const
 }
 
 Result<Agents::Client> Agents::find_client(const std::string& id) const {
-    const auto rows = TRY(m_database.query("SELECT id, name, redirect_uris FROM agent_clients WHERE id = ?", id));
+    const auto rows =
+        TRY(m_database.query("SELECT id, name, redirect_uris, peer, created_at FROM agent_clients WHERE id = ?", id));
     if (rows.empty()) return not_found("agent " + std::string(truncate_utf8(id, 60)));
-    Client client{rows.front().id<AgentClientTag>(0), rows.front().text(1), {}};
+    const sql::Row row = rows.front();
+    Client client{row.id<AgentClientTag>(0), row.text(1), {}, row.text(3), row.time(4)};
     const auto uris = TRY(json::parse(rows.front().text(2)));
     for (const json::Value& each : uris.as_array()) client.redirect_uris.emplace_back(each.as_string());
     return client;
@@ -266,16 +285,21 @@ Result<std::string> Agents::decide(const access::Caller& caller, const std::stri
     TRY(caller.require(access::Permission::key_create, space));
     const std::string code = crypto::random_token();
     const Time now = m_clock.now();
+    json::Array redirect_uris;
+    for (const std::string& uri : checked.client.redirect_uris) redirect_uris.emplace_back(uri);
     TRY(m_database.write([&](sql::Transaction& transaction) -> Result<> {
         const auto count = TRY(transaction.query("SELECT COUNT(*) FROM agent_grants WHERE user_id = ?", caller.user));
         if (count.front().integer(0) >= most_grants)
             return conflict("you let in " + std::to_string(most_grants) + " agents; remove one under Account first");
+        // From here on it is used. A flood of registrations may have deleted it since it was read.
+        const int64_t found =
+            TRY(transaction.execute("UPDATE agent_clients SET granted_at = ? WHERE id = ?", now, checked.client.id));
+        if (found == 0) return not_found("agent " + checked.client.id.text());
         const auto grant = make_id<AgentGrantTag>(m_clock);
         TRY(transaction.execute(
             "INSERT INTO agent_grants (id, client_id, user_id, space_id, scopes, created_at) VALUES "
             "(?,?,?,?,?,?)",
             grant, checked.client.id, caller.user, space, scope_text(checked.scopes), now));
-        TRY(transaction.execute("UPDATE agent_clients SET granted_at = ? WHERE id = ?", now, checked.client.id));
         TRY(transaction.execute("INSERT INTO agent_codes (code_hash, grant_id, client_id, redirect_uri, challenge, "
                                 "expires_at) VALUES (?,?,?,?,?,?)",
                                 hash_text(code), grant, checked.client.id, request.redirect_uri, request.code_challenge,
@@ -286,6 +310,9 @@ Result<std::string> Agents::decide(const access::Caller& caller, const std::stri
                                       grant.text(),
                                       {{"client", checked.client.id.text()},
                                        {"client_name", checked.client.name},
+                                       {"registered_by", checked.client.peer},
+                                       {"registered_at", to_text(checked.client.created_at)},
+                                       {"redirect_uris", redirect_uris},
                                        {"redirect_host", checked.redirect_host},
                                        {"scopes", scope_text(checked.scopes)}}});
     }));

@@ -1,7 +1,9 @@
 #include "identity/sign_on.h"
 
+#include "access/accounts/provider_logins.h"
 #include "access/names.h"
 #include "base/log.h"
+#include "identity/guest_limits.h"
 #include "sql/columns.h"
 
 #include <algorithm>
@@ -79,15 +81,14 @@ Result<> make_room_for_peer(sql::Transaction& transaction, const std::string& pe
     return {};
 }
 
-// At the limit of the server, deletes the oldest sign-in of the network that began most. An IPv6 network is a /48 here:
-// one attacker often has that many addresses.
+// At the limit of the server, deletes the oldest sign-in of the network that began most.
 Result<> make_room(sql::Transaction& transaction) {
     const auto count = TRY(transaction.query("SELECT COUNT(*) FROM sign_ons"));
     if (count.front().integer(0) < most_begun) return {};
-    constexpr std::string_view network = "CASE WHEN peer LIKE '%/64' THEN SUBSTR(peer, 1, 12) ELSE peer END";
+    const std::string network(network_of_peer);
     TRY(transaction.execute(
-        "DELETE FROM sign_ons WHERE state_hash IN (SELECT state_hash FROM sign_ons WHERE " + std::string(network) +
-        " = (SELECT network FROM (SELECT " + std::string(network) +
+        "DELETE FROM sign_ons WHERE state_hash IN (SELECT state_hash FROM sign_ons WHERE " + network +
+        " = (SELECT network FROM (SELECT " + network +
         " AS network, COUNT(*) AS begun FROM sign_ons GROUP BY 1 ORDER BY begun DESC, MIN(expires_at) "
         "LIMIT 1) AS largest) ORDER BY expires_at, state_hash LIMIT 1)"));
     return {};
@@ -424,14 +425,7 @@ Result<> SignOn::end_logins_of(const access::Caller& guest, const Provider& prov
     actor.name = "provider " + provider.name;
     actor.peer = guest.peer;
     actor.request_id = guest.request_id;
-    const access::PageRequest most{access::largest_page, {}};
-    for (const auto& session : TRY(m_access.logins.all_sessions(actor, user, most)).data) {
-        if (session.provider != provider.name) continue;
-        // One that ended in the meantime is as good as ended by this.
-        const auto ended = m_access.logins.end_any(actor, session.id);
-        if (!ended.ok() && ended.error().code != Code::not_found) return ended.error();
-    }
-    return {};
+    return access::end_provider_logins(m_database, m_access.audit, actor, user, provider.name);
 }
 
 Result<std::vector<Identity>> SignOn::identities(const access::Caller& caller) const {

@@ -132,6 +132,29 @@ TEST_CASE("a logout token works once, as long as it could be accepted") {
     });
 }
 
+TEST_CASE("a logout token ends all logins of a person at the provider, however many there are, and no others") {
+    for_each_sign_on_world([](SignOnWorld& people) {
+        const access::UserId user = user_of(people.sign_in());
+        must(people.world.access.logins.open_session(World::guest(), user, "with a password"));
+        must(people.sign_in({"5678", "bob@example.com", {}}));
+        must(people.world.database.execute(
+            "INSERT INTO login_sessions (id, user_id, token_hash, csrf_token, peer, user_agent, created_at, "
+            "last_seen_at, expires_at, provider) WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM "
+            "numbers WHERE n < 2500) SELECT 'filled ' || CAST(n AS TEXT), user_id, token_hash || CAST(n AS TEXT), "
+            "csrf_token, peer, user_agent, created_at, last_seen_at, expires_at, provider FROM numbers, login_sessions "
+            "WHERE user_id = ? AND provider = 'company'",
+            user));
+        const std::string its = "login_sessions WHERE user_id = '" + user.text() + "' AND provider = ";
+        CHECK(people.world.count(its + "'company'") == 2501);
+        CHECK(outcome(people.sign_on().end_logins(World::guest(), "company",
+                                                  people.provider.logout_token("1234", "id-1"))) == "ok");
+        CHECK(people.world.count(its + "'company'") == 0);
+        CHECK(people.world.count(its + "''") == 1);
+        CHECK(people.world.count("login_sessions WHERE provider = 'company'") == 1);
+        CHECK(people.world.count("audit_entries WHERE action = 'login_sessions_end'") == 1);
+    });
+}
+
 TEST_CASE("a user links and unlinks an identity, and an account without a password keeps its last one") {
     for_each_sign_on_world([](SignOnWorld& people) {
         const auto ada = people.world.join(people.world.space, "ada@example.com", access::Role::viewer);

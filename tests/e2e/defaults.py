@@ -98,7 +98,7 @@ def installed(stack, binary):
     """The program and what belongs beside it, where an ordinary user can reach it."""
     place = empty_folder(stack, "bin")
     built = pathlib.Path(binary).resolve().parent
-    for name in ("hone", "hone-client", "hone-server", "hone-inside", "hone-init"):
+    for name in ("hone", "hone-client", "hone-server", "hone-engine", "hone-inside", "hone-init"):
         shutil.copy2(built / name, place / name)
     shutil.copytree(built / "playbooks" if (built / "playbooks").exists() else TESTS.parent / "playbooks", place / "playbooks")
     library = next(path for path in (built / "libchdb.so", built.parent / "deps/package/libchdb.so") if path.exists()).resolve()

@@ -364,7 +364,7 @@ def test_passwords_can_be_left_to_break_glass_accounts_whose_use_is_audited_and_
     provider = BadProvider(stack)
     add(server, provider, mappings=[{"group": "*", "space": "default", "role": "viewer"}], link_by_email=True)
     server.stop()
-    # Settings that would lock the owners out, and what is fine: `hone check` and the log of the server report them.
+    # Settings that would lock the owners out, and what is fine: `hone check`, the log of the server and `hone doctor` report them.
     no_owner, no_provider = "names no enabled owner of the installation who has a password", "no provider of single sign-on is enabled"
     server.flags += ["--password-logins", "ada@example.com, nobody@example.com"]
     assert no_owner in password_logins(binary, server) and no_provider not in password_logins(binary, server)
@@ -386,6 +386,7 @@ def test_passwords_can_be_left_to_break_glass_accounts_whose_use_is_audited_and_
     page, browser = sign_in(server)
     assert me(server, browser)["user"]["email"] == "ada@example.com"
     admin = server.admin()
+    assert diagnosed(admin) == f"ok: only {ADMIN}"
     entries = admin.must("GET", "/v1/audit?scope=installation&limit=1000").data
     assert [entry["actor_name"] for entry in entries if entry["action"] == "login_break_glass"] == [ADMIN]
     notices = admin.must("GET", "/v1/notices").data
@@ -394,6 +395,7 @@ def test_passwords_can_be_left_to_break_glass_accounts_whose_use_is_audited_and_
     answer = server.client().post(f"/v1/password_resets/{link}", {"password": "another long password"})
     assert answer.status == 409 and "set-cookie" not in answer.headers, answer.text
     assert admin.call("PATCH", "/v1/identity_providers/company", {"enabled": False}).status == 200
+    assert diagnosed(admin).startswith("warning: ") and no_provider in diagnosed(admin) and no_owner not in diagnosed(admin)
     server.stop()
     assert no_provider in password_logins(binary, server) and no_owner not in password_logins(binary, server)
     assert "public_url is empty" not in password_logins(binary, server)
@@ -404,6 +406,13 @@ def password_logins(binary, server):
     checked = run(binary, "check", "--json", "--data-dir", str(server.data_dir), *server.flags)
     line, = [line for line in json.loads(checked.stdout) if line["name"] == "password logins"]
     return f"{line['state']}: {line['detail']}"
+
+
+def diagnosed(admin):
+    """The same of `hone doctor`."""
+    finding, = [finding for finding in admin.must("GET", "/v1/diagnosis").data if finding["name"] == "password logins"]
+    assert bool(finding["advice"]) == (finding["state"] != "ok"), finding
+    return f"{finding['state']}: {finding['detail']}"
 
 
 class RealProvider:

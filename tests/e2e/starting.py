@@ -131,7 +131,7 @@ def test_addresses_json_is_there_only_while_the_server_can_be_asked(binary, stac
     server.start()
     server.kill()
     assert path.exists()
-    pretend_newer(server.data_dir / "hone.db")
+    pretend_newer(server.data_dir / "hone.db", "contract")
     code, said = refused(Server(binary, server.data_dir))
     assert code == 1 and "newer" in said, said
     assert not path.exists()

@@ -224,9 +224,7 @@ std::optional<CheckLine> check_password_logins(const config::Config& config) {
     for (const std::string& problem : password_login_problems(*database, config))
         found += (found.empty() ? "" : "; ") + problem;
     if (found.empty()) return CheckLine{"password logins", "ok", "only " + config.password_logins, ""};
-    return CheckLine{"password logins", "warning", found,
-                     "name an owner in password_logins and give the account a password; hone provider create "
-                     "(docs/accounts.md)"};
+    return CheckLine{"password logins", "warning", found, password_logins_advice};
 }
 
 CheckLine check_models(const config::Config& config) {

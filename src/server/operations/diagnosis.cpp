@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
+#include "server/operations/password_logins.h"
 
 #include <fmt/format.h>
 #include <functional>
@@ -199,6 +200,15 @@ FindingView check_exposure(const DiagnosisParts& parts) {
                    "set tls_certificate_file and tls_key_file, or trusted_proxies");
 }
 
+FindingView check_password_logins(const DiagnosisParts& parts) {
+    std::string found;
+    for (const std::string& each : password_login_problems(parts.database, parts.config))
+        found += (found.empty() ? "" : "; ") + each;
+    if (!found.empty()) return warning("password logins", std::move(found), password_logins_advice);
+    const std::string& accounts = parts.config.password_logins;
+    return fine("password logins", accounts == "all" ? "of all accounts" : "only " + accounts);
+}
+
 FindingView check_backups(const DiagnosisParts& parts, const FindingView& object_store) {
     if (parts.database.engine() == sql::Engine::postgres)
         return fine("backups", "of PostgreSQL: made with its own tools, not known here");
@@ -253,6 +263,7 @@ std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
                                       check_scheduler(parts),
                                       check_requests(parts),
                                       check_exposure(parts),
+                                      check_password_logins(parts),
                                       check_backups(parts, object_store),
                                       check_secrets(parts),
                                       check_sandboxes(parts)};
