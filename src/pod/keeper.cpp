@@ -220,12 +220,12 @@ void Keeper::keep_time() {
 void Keeper::accept_channel() {
     Fd socket(::accept4(m_channels.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     // A process of the sandbox can find the socket, but is not one that the cluster started.
-    if (!socket.is_open() || !is_from_cluster(socket.get()) || m_candidates.size() >= most_candidates) return;
+    if (!socket.is_open() || !may_be_from_cluster(socket.get()) || m_candidates.size() >= most_candidates) return;
     m_candidates.push_back({std::move(socket), {}});
 }
 
 void Keeper::read_candidate(Candidate& candidate) {
-    const bool is_open = read_some(candidate.socket.get(), candidate.first);
+    const bool is_open = read_of_cluster(candidate.socket.get(), candidate.first);
     const auto accepted = m_link.would_accept(candidate.first);
     if (accepted.ok() && accepted.value()) {
         lose_channel();

@@ -125,7 +125,8 @@ private:
     std::optional<Probe> m_probe;
     std::vector<std::string> m_probe_addresses;
     Duration m_next_probe{};
-    int m_open_probes = 0; // in a row
+    int m_open_probes = 0;     // in a row
+    bool m_was_closed = false; // by the last probe
 };
 
 } // namespace hone::pod

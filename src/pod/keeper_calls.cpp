@@ -23,7 +23,9 @@ constexpr size_t most_input = 1 << 20; // of a command, not yet read by it
 constexpr size_t call_piece = 64 << 10;
 constexpr Duration probe_every = std::chrono::seconds(10);
 constexpr Duration probe_patience = std::chrono::seconds(10); // rules for a new pod arrive late
-constexpr Duration one_probe = std::chrono::milliseconds(300);
+// How long a connection may take to count: on a busy node most of the first. The second is of a network that was closed
+// before, and is repeated.
+constexpr Duration full_probe = std::chrono::seconds(1), second_probe = std::chrono::milliseconds(300);
 
 } // namespace
 
@@ -206,9 +208,10 @@ void Keeper::open_stream(uint32_t stream, const kubernetes::StreamOpen& open) {
 // --- the network ---------------------------------------------------------------------------------------------------
 
 void Keeper::start_probe(std::optional<int64_t> call, Duration until) {
+    const Duration timeout = call && !m_was_closed ? full_probe : second_probe;
     auto helper = start_helper(
-        [this](int socket) {
-            const std::string found = reachable(m_probe_addresses, one_probe);
+        [this, timeout](int socket) {
+            const std::string found = reachable(m_probe_addresses, timeout);
             (void)write_all(socket, found.empty() ? "-" : found);
         },
         nullptr);
@@ -231,6 +234,7 @@ void Keeper::finish_probe() {
     const Probe probe = std::move(*m_probe);
     m_probe.reset();
     m_open_probes = found == "-" ? 0 : m_open_probes + 1;
+    m_was_closed = m_open_probes == 0;
     const std::string problem = "network_open: the pod can connect to " + found +
                                 "; a NetworkPolicy that denies everything is missing, or nothing enforces it";
     if (probe.call && m_open_probes > 0 && m_clock.steady() < probe.until) return start_probe(probe.call, probe.until);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -91,12 +90,11 @@ void Keeper::take_output(Running& running, sandbox::Stream stream) {
 }
 
 void Keeper::report_start(Running& running) {
-    int failed = 0;
-    const ssize_t count = ::read(running.outcome.get(), &failed, sizeof failed);
+    char why[most_outcome_bytes];
+    const ssize_t count = ::read(running.outcome.get(), why, sizeof why);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     running.outcome.reset();
-    if (count == sizeof failed)
-        running.command.result.error = "execute " + running.command.command.argv.front() + ": " + std::strerror(failed);
+    if (count > 0) running.command.result.error = repair_utf8(std::string_view(why, static_cast<size_t>(count)));
 }
 
 void Keeper::write_input(Running& running) {

@@ -3,6 +3,7 @@
 //   hone-pod pod MOUNT…              the first process
 //   hone-pod channel                 connects its input and output with the first process (started by `exec`)
 #include "pod/keeper.h"
+#include "pod/peer.h"
 
 #include <cerrno>
 #include <csignal>
@@ -40,6 +41,7 @@ Result<> bridge() {
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     ::signal(SIGPIPE, SIG_IGN);
     const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!pod::name_sender(socket.get())) return system_error("name the sender to the first process", errno);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::string_view(pod::channel_socket).copy(address.sun_path, sizeof address.sun_path - 1);

@@ -19,11 +19,11 @@ socklen_t parse_address(const std::string& text, sockaddr_storage& into) {
     uint16_t port = 0;
     std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
     std::string host = text.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[') {
+    if (host.find(':') != std::string::npos) { // with brackets, or as the cluster names its API to a pod
         auto& six = reinterpret_cast<sockaddr_in6&>(into);
         six.sin6_family = AF_INET6;
         six.sin6_port = htons(port);
-        host = host.substr(1, host.size() - 2);
+        if (host.front() == '[') host = host.substr(1, host.size() - 2);
         return ::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1 ? sizeof six : 0;
     }
     auto& four = reinterpret_cast<sockaddr_in&>(into);
@@ -41,9 +41,10 @@ std::string reachable(const std::vector<std::string>& addresses, Duration timeou
     for (const std::string& address : addresses) {
         sockaddr_storage to{};
         const socklen_t size = parse_address(address, to);
-        if (size == 0) continue;
+        if (size == 0) return address + ", which is no address";
         Fd socket(::socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        if (!socket.is_open()) continue;
+        if (!socket.is_open() && errno == EAFNOSUPPORT) continue;
+        if (!socket.is_open()) return address + ", as nothing could be probed";
         if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&to), size) == 0) return address;
         if (errno != EINPROGRESS) continue;
         waits.push_back({socket.get(), POLLOUT, 0});

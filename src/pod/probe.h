@@ -9,7 +9,8 @@
 
 namespace hone::pod {
 
-// The first of these that accepts a connection within `timeout`, or empty. "10.0.0.1:443", "[fd00::1]:443".
+// The first of these that accepts a connection within `timeout`, or that cannot be probed; or empty. "10.0.0.1:443",
+// "[fd00::1]:443", "fd00::1:443".
 std::string reachable(const std::vector<std::string>& addresses, Duration timeout);
 
 } // namespace hone::pod

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <linux/close_range.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -42,6 +45,21 @@ void reset_signals() {
     ::umask(022);
 }
 
+// Descriptors from 3 on end when another program is executed.
+Result<> close_at_execute() {
+    if (::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return {};
+    // gVisor may have the call without this flag.
+    std::error_code failed;
+    std::vector<int> numbers;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", failed))
+        numbers.push_back(std::atoi(entry.path().filename().c_str()));
+    if (failed) return system_error("list the open descriptors", failed.value());
+    for (const int number : numbers) // one is that of the list itself
+        if (number >= 3 && ::fcntl(number, F_SETFD, FD_CLOEXEC) != 0 && errno != EBADF)
+            return system_error("close a descriptor", errno);
+    return {};
+}
+
 // Comes back with an errno.
 int execute(const sandbox::Command& command, const std::map<std::string, std::string>& environment) {
     std::vector<std::string> texts;
@@ -72,7 +90,7 @@ Result<> become(const sandbox::Command& command, int (&stdio)[3], const Walls& w
     for (int i = 0; i < 3; ++i) lifted[i] = ::fcntl(stdio[i], F_DUPFD_CLOEXEC, 10);
     for (int i = 0; i < 3; ++i)
         if (::dup2(lifted[i], i) < 0) return system_error("arrange descriptors", errno);
-    ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+    TRY(close_at_execute());
     TRY(walls.enter());
     reset_signals();
     if (::chdir(command.cwd.value.c_str()) != 0) return system_error("enter " + *command.cwd, errno);
@@ -115,7 +133,7 @@ Result<Walls> Walls::build(const sandbox::SandboxSpec& spec) {
 
 Result<> Walls::enter() const {
     TRY(set_limit(RLIMIT_CORE, 0));
-    TRY(set_limit(RLIMIT_MSGQUEUE, 0));
+    if (!m_is_gvisor) TRY(set_limit(RLIMIT_MSGQUEUE, 0)); // which has no such limit: they are part of its memory
     TRY(set_limit(RLIMIT_MEMLOCK, 8 << 20));
     TRY(set_limit(RLIMIT_NOFILE, *m_limits.open_files));
     TRY(set_limit(RLIMIT_NPROC, *m_limits.pids + spare_processes));
@@ -149,8 +167,10 @@ Result<Started> start_command(const sandbox::Command& command, const std::map<st
     if (started.pid != 0) return started;
     const int report = ::fcntl(failure.get(), F_DUPFD_CLOEXEC, 20);
     const Result<> ready = become(command, numbers, walls);
-    int failed = ready.ok() ? execute(command, environment) : EACCES;
-    if (::write(report, &failed, sizeof failed) < 0) ::_exit(126);
+    const int failed = ready.ok() ? execute(command, environment) : 0;
+    const std::string why =
+        ready.ok() ? "execute " + command.argv.front() + ": " + std::strerror(failed) : ready.error().message;
+    if (::write(report, why.data(), std::min(why.size(), most_outcome_bytes)) < 0) ::_exit(126);
     ::_exit(127);
 }
 

@@ -27,9 +27,11 @@ private:
     sandbox::Limits m_limits;
 };
 
+constexpr size_t most_outcome_bytes = 1000;
+
 struct Started {
     pid_t pid = 0;
-    Fd outcome;  // the errno of an exec that failed; its end: it succeeded
+    Fd outcome;  // why it was not executed, in at most so many bytes; its end: it was
     Fd terminal; // master, of a command with one
 };
 // `stdio` are its descriptors; with a terminal they are not used.

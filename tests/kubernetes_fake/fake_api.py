@@ -502,4 +502,6 @@ if __name__ == "__main__":
     print(server.server_port, flush=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdin.buffer.read()
+    for left in list(server.state.runtime.processes) if server.state.runtime else []:
+        server.state.runtime.end(server.state, left)
     os._exit(0)

@@ -13,6 +13,7 @@ import os
 import pathlib
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -250,13 +251,19 @@ class Pods:
     def report(state, name, status):
         with state.lock:
             if name in state.pods:
-                state.pods[name]["status"] = status
+                # A node changes no mark that the cluster has set.
+                marks = [each for each in state.pods[name]["status"].get("conditions", []) if each["type"] == "DisruptionTarget"]
+                state.pods[name]["status"] = status | {"conditions": marks + status.get("conditions", [])}
                 state.change("MODIFIED", state.pods[name])
 
     def end(self, state, name):
         with state.lock:
             ended = [self.openers.pop(name, None), self.processes.pop(name, None)]
         for process in filter(None, ended):
+            # --kill-child does not reach a process that has become another user.
+            with contextlib.suppress(OSError):
+                for child in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                    os.kill(int(child), signal.SIGKILL)
             process.kill()
             process.wait()
         shutil.rmtree(self.folder / name, ignore_errors=True)

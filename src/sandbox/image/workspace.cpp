@@ -16,8 +16,6 @@
 
 namespace hone::sandbox {
 
-using kernel::open_beneath;
-
 namespace {
 
 constexpr size_t longest_workspace_path = 1000;
@@ -34,8 +32,14 @@ Error path_error(std::string_view doing, const std::string& path, int number) {
     return system_error(std::string(doing) + " " + path, number);
 }
 
+Fd open_below(int workspace, const std::string& path, int flags) {
+    Fd opened = kernel::open_beneath(workspace, path.c_str(), static_cast<uint64_t>(flags));
+    if (!opened.is_open() && errno == ENOSYS) return open_by_parts(workspace, path, flags); // gVisor
+    return opened;
+}
+
 Result<Fd> open_folder(int workspace, const std::string& path) {
-    Fd folder = open_beneath(workspace, path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY);
+    Fd folder = open_below(workspace, path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (!folder.is_open()) return path_error("read", path.empty() ? "the workspace" : path, errno);
     return folder;
 }
@@ -145,6 +149,21 @@ private:
 
 } // namespace
 
+Fd open_by_parts(int workspace, const std::string& path, int flags) {
+    const auto parts = split(path, '/');
+    Fd folder(::fcntl(workspace, F_DUPFD_CLOEXEC, 0));
+    for (size_t i = 0; i < parts.size() && folder.is_open(); ++i) {
+        if (parts[i] == "..") {
+            errno = EXDEV;
+            return Fd();
+        }
+        const bool is_last = i + 1 == parts.size();
+        folder = Fd(::openat(folder.get(), std::string(parts[i]).c_str(),
+                             (is_last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC));
+    }
+    return folder;
+}
+
 Result<std::string> checked_workspace_path(std::string_view path) {
     if (path.empty()) return invalid("the path is empty");
     if (path.size() > longest_workspace_path) return invalid("the path is longer than 1,000 bytes");
@@ -193,7 +212,7 @@ Result<std::vector<FileEntry>> list_folder(int workspace, const std::string& pat
 
 // Without waiting: a worker may have made a pipe of that name.
 Result<Fd> open_workspace_file(int workspace, const std::string& path) {
-    Fd file = open_beneath(workspace, path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    Fd file = open_below(workspace, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (!file.is_open()) return path_error("read", path, errno);
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return system_error("read " + path, errno);

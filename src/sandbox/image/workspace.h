@@ -19,6 +19,9 @@ Result<std::string> checked_workspace_path(std::string_view path);
 
 // Folders first, then by name. `path` empty: the workspace itself.
 Result<std::vector<FileEntry>> list_folder(int workspace, const std::string& path, const FileLimits& limits = {});
+// What the others do where the kernel has no openat2 (gVisor): opens a path part by part. None may be a link, or lead
+// up. Closed: errno.
+Fd open_by_parts(int workspace, const std::string& path, int flags);
 // A regular file, for reading.
 Result<Fd> open_workspace_file(int workspace, const std::string& path);
 // Copies the file to `into`.

@@ -62,6 +62,30 @@ TEST_CASE("paths are relative text without parts that lead up") {
     }
 }
 
+TEST_CASE("a path that is opened part by part leads through no link and not up") {
+    const Place place;
+    std::filesystem::create_symlink(place.outside, place.inside + "/link");
+    std::filesystem::create_directory_symlink(place.directory.path, place.inside + "/up");
+    place.put("folder/new/deep.txt", "hello");
+    const auto opens = [&](const std::string& path, int flags) {
+        const Fd file = open_by_parts(place.root.get(), path, flags);
+        return file.is_open() ? 0 : errno;
+    };
+    CHECK(opens("folder/new/deep.txt", O_RDONLY) == 0);
+    CHECK(opens(".", O_RDONLY | O_DIRECTORY) == 0);
+    CHECK(opens("folder/new", O_RDONLY | O_DIRECTORY) == 0);
+    CHECK(opens("folder/absent", O_RDONLY) == ENOENT);
+    CHECK(opens("link", O_RDONLY) == ELOOP);
+    CHECK(opens("up", O_RDONLY | O_DIRECTORY) == ENOTDIR);
+    CHECK(opens("up/outside.txt", O_RDONLY) == ENOTDIR);
+    CHECK(opens("folder/new/deep.txt/more", O_RDONLY) == ENOTDIR);
+    for (const char* path : {"..", "../outside.txt", "folder/../../outside.txt"}) {
+        INFO(path);
+        CHECK(opens(path, O_RDONLY) == EXDEV);
+    }
+    CHECK(opens(place.outside, O_RDONLY) == ENOENT); // its first part is empty, which is no name
+}
+
 TEST_CASE("files are read inside the workspace, and through no link") {
     const Place place;
     std::filesystem::create_symlink(place.outside, place.inside + "/link");

@@ -92,6 +92,74 @@ TEST_CASE("variables and arguments of a command inside gVisor are in no list of 
     CHECK(sandbox.destroy().ok());
 }
 
+TEST_CASE(
+    "a command inside gVisor that cannot be started has the reason, and one that ends by itself keeps its exit code") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    auto started = provider.value()->start(gvisor_spec());
+    REQUIRE_MESSAGE(started.ok(), started.error().message);
+    Sandbox& sandbox = *started.value();
+    const auto result_of = [&](const Command& command) {
+        auto number = sandbox.execute(command);
+        REQUIRE_MESSAGE(number.ok(), number.error().message);
+        return sandbox.wait(number.value(), 60'000).value();
+    };
+    Command command;
+    command.argv = {"/bin/absent"};
+    CHECK(result_of(command).error == "start /bin/absent: No such file or directory");
+    command.argv = {"absent"};
+    CHECK(result_of(command).error == "start absent: No such file or directory");
+    command.argv = {"/etc/passwd"};
+    CHECK(result_of(command).error == "start /etc/passwd: Permission denied");
+    command.argv = {"/bin/true"};
+    command.cwd = std::string("/absent");
+    CHECK(result_of(command).error == "enter the folder of /bin/true: No such file or directory");
+    // What runsc itself ends with when it fails, and with a command that a signal has ended.
+    for (const int64_t code : {128, 128 + SIGTERM}) {
+        const auto result = sandbox.wait(run_shell(sandbox, "exit " + std::to_string(code)), 60'000).value();
+        CHECK(result.exit_code == code);
+        CHECK_FALSE(result.signal.has_value());
+        CHECK_FALSE(result.error.has_value());
+    }
+    CHECK(sandbox.destroy().ok());
+    SandboxSpec alone = gvisor_spec(); // its command is the first process
+    alone.keep = false;
+    alone.command = Command();
+    alone.command->argv = {"/bin/absent"};
+    auto other = provider.value()->start(alone);
+    REQUIRE_MESSAGE(other.ok(), other.error().message);
+    const auto view = other.value()->wait_stopped(60'000);
+    REQUIRE(view.ok());
+    CHECK(view.value().commands.at(0).error == "start /bin/absent: No such file or directory");
+    CHECK(other.value()->destroy().ok());
+}
+
+TEST_CASE("a command inside gVisor that is over its time ends with all of its group") {
+    if (!has_gvisor()) return skip_test("needs root and runsc");
+    Folder folder;
+    auto provider = open_local_provider({folder.path, hone_program()});
+    REQUIRE(provider.ok());
+    auto started = provider.value()->start(gvisor_spec());
+    REQUIRE_MESSAGE(started.ok(), started.error().message);
+    Sandbox& sandbox = *started.value();
+    Command command;
+    command.argv = {"/bin/bash", "-c", "sleep 4711 & exec sleep 4712"};
+    command.timeout_ms = 500;
+    auto number = sandbox.execute(command);
+    REQUIRE_MESSAGE(number.ok(), number.error().message);
+    const auto result = sandbox.wait(number.value(), 60'000).value();
+    CHECK(result.signal == SIGTERM);
+    CHECK_FALSE(result.exit_code.has_value());
+    REQUIRE(result.limits_hit.size() == 1);
+    CHECK(result.limits_hit[0] == LimitHit::timeout);
+    const int64_t left = run_shell(sandbox, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'sleep 471[12]'");
+    CHECK(sandbox.wait(left, 60'000).value().exit_code == 1); // none
+    CHECK(read_all(sandbox, left).empty());
+    CHECK(sandbox.destroy().ok());
+}
+
 TEST_CASE("a gVisor sandbox reaches the broker's ports, and its thread is the same in every tier") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;

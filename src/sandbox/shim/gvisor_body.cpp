@@ -67,6 +67,10 @@ constexpr std::string_view network_folder = "/hone-network";
 constexpr std::string_view relay_program = "/hone-relay";
 constexpr int relay_uid = 65534; // not the worker's: it cannot be stopped from inside
 constexpr int relay_start_ms = 60'000;
+constexpr int runsc_failed = 128; // its exit code; with the number of a signal added: what ended the command
+constexpr int signal_count = 64;
+constexpr int number_patience_ms = 2000, number_step_ms = 20;
+constexpr size_t most_words = 500; // of runsc
 
 class GvisorBody final : public Body {
 public:
@@ -115,25 +119,26 @@ public:
         const Fd process = TRY(process_file(command.command, environment));
         const std::string path = "/proc/self/fd/" + std::to_string(process.get());
         return spawn(
-            command.number,
-            runsc({"exec", "--process", path, "--internal-pid-file", pid_file(command.number), m_plan.id.text()}),
+            command.number, command.command.argv.front(),
+            runsc({"exec", "--process", path, "--internal-pid-file", pid_file(command.number), m_plan.id.text()},
+                  log_file(command.number)),
             stdio, process.get());
     }
 
     void signal(int64_t number, int signal) override {
-        for (const Process& process : m_processes) {
+        if (signal < 1 || signal > signal_count) return;
+        for (Process& process : m_processes) {
             if (process.command != number) continue;
+            process.signals |= uint64_t{1} << (signal - 1);
             // `runsc exec` is only the host's end of the command: it passes nothing on when it is killed itself.
-            const auto inside = read_file(pid_file(number), 32);
-            if (inside.ok() && !trim(inside.value()).empty())
-                (void)run_program(runsc({"kill", "--pid", std::string(trim(inside.value())), m_plan.id.text(),
-                                         std::to_string(signal)}))
-                    .ok();
-            if (!inside.ok() || signal == SIGKILL) kernel::signal_process(process.descriptor.get(), signal);
+            const std::string inside = number_inside(process);
+            if (!inside.empty()) signal_inside(inside, std::to_string(signal));
+            if (inside.empty() || signal == SIGKILL) kernel::signal_process(process.descriptor.get(), signal);
         }
     }
 
     void kill() override {
+        m_killed = true;
         // The user-space kernel and everything in it are ordinary processes in our cgroup.
         m_plan.cgroup.kill();
         for (const Process& process : m_processes) kernel::signal_process(process.descriptor.get(), SIGKILL);
@@ -152,18 +157,52 @@ private:
         int64_t command;
         pid_t pid;
         Fd descriptor;
+        std::string program = {};
+        uint64_t signals = 0; // a bit for each that was sent to it
     };
 
-    std::vector<std::string> runsc(std::vector<std::string> rest) const {
-        std::vector<std::string> argv{m_plan.machine.gvisor_program, "--root",          m_folder + "/runsc",
-                                      "--platform=ptrace",           "--network=none",  "--ignore-cgroups",
-                                      "--overlay2=root:memory",      "--host-uds=open", "--log",
-                                      m_folder + "/runsc.log"};
+    // `log`: the file for the errors of runsc; empty: that of the sandbox.
+    std::vector<std::string> runsc(std::vector<std::string> rest, const std::string& log = {}) const {
+        std::vector<std::string> argv{m_plan.machine.gvisor_program,
+                                      "--root",
+                                      m_folder + "/runsc",
+                                      "--platform=ptrace",
+                                      "--network=none",
+                                      "--ignore-cgroups",
+                                      "--overlay2=root:memory",
+                                      "--host-uds=open",
+                                      "--log",
+                                      log.empty() ? m_folder + "/runsc.log" : log};
         argv.insert(argv.end(), rest.begin(), rest.end());
         return argv;
     }
 
     std::string pid_file(int64_t number) const { return m_folder + "/pid-" + std::to_string(number); }
+    std::string log_file(int64_t number) const { return m_folder + "/runsc-" + std::to_string(number) + ".log"; }
+
+    // Of a command's first process, as gVisor counts. A command that has just been handed over has none yet: without a
+    // wait its signal would end the host's end alone. Empty: it has ended, or is the first process of the sandbox.
+    std::string number_inside(const Process& process) const {
+        if (!m_waiting || process.command < 0) return {};
+        for (int waited = 0; waited < number_patience_ms; waited += number_step_ms) {
+            const auto inside = read_file(pid_file(process.command), 32);
+            if (inside.ok() && !trim(inside.value()).empty()) return std::string(trim(inside.value()));
+            pollfd ended{process.descriptor.get(), POLLIN, 0};
+            if (::poll(&ended, 1, number_step_ms) != 0) return {};
+        }
+        return {};
+    }
+
+    // To its process group, as in the other tiers: `runsc kill` reaches one process alone. By the shell of the root,
+    // which nothing inside can replace, with the rights of the worker.
+    void signal_inside(const std::string& number, const std::string& signal) const {
+        const std::string user = std::to_string(inside_uid) + ":" + std::to_string(inside_uid);
+        if (run_program(runsc({"exec", "--user", user, m_plan.id.text(), "/bin/sh", "-c", "kill -\"$1\" -\"$2\"", "sh",
+                               signal, number}))
+                .ok())
+            return;
+        (void)run_program(runsc({"kill", "--pid", number, m_plan.id.text(), signal})).ok(); // it has left its group
+    }
 
     // Relative names: the full path may be too long for an address, and the shim works in the sandbox's folder.
     Result<> open_listeners() {
@@ -192,7 +231,7 @@ private:
         stdio[1] = Fd(ends[1]);
         stdio[2] = Fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
         const std::string user = std::to_string(relay_uid) + ":" + std::to_string(relay_uid);
-        TRY(spawn(relay_process,
+        TRY(spawn(relay_process, std::string(relay_program),
                   runsc({"exec", "--user", user, m_plan.id.text(), std::string(relay_program), "relay",
                          std::string(network_folder)}),
                   stdio));
@@ -319,11 +358,15 @@ private:
     Result<> run_first(int64_t number, const Command& command, const std::map<std::string, std::string>& environment,
                        Fd (&stdio)[3]) {
         TRY(write_bundle(command, environment));
-        return spawn(number, runsc({"run", "--bundle", m_folder + "/bundle", m_plan.id.text()}), stdio);
+        return spawn(number, command.argv.front(),
+                     runsc({"run", "--bundle", m_folder + "/bundle", m_plan.id.text()},
+                           number < 0 ? std::string() : log_file(number)),
+                     stdio);
     }
 
     // `kept`: a descriptor that the program reads; -1: none.
-    Result<> spawn(int64_t number, const std::vector<std::string>& argv, const Fd (&stdio)[3], int kept = -1) {
+    Result<> spawn(int64_t number, const std::string& program, const std::vector<std::string>& argv,
+                   const Fd (&stdio)[3], int kept = -1) {
         std::vector<char*> arguments;
         for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
         arguments.push_back(nullptr);
@@ -346,7 +389,7 @@ private:
             ::_exit(127);
         }
         if (pid < 0) return system_error("start runsc", errno);
-        m_processes.push_back({number, pid, Fd(descriptor)});
+        m_processes.push_back({number, pid, Fd(descriptor), program});
         TRY(m_plan.cgroup.attach(pid));
         TRY(write_all(writer.get(), "g"));
         if (number >= 0) m_listener.command_started(number, Fd());
@@ -364,6 +407,40 @@ private:
         return unavailable("runsc did not start: " + (said.ok() ? std::string(truncate_utf8(said.value(), 500)) : ""));
     }
 
+    // Why runsc did not start this command; nothing when it did.
+    std::optional<Error> start_error(const Process& process) const {
+        if (m_killed || ::access(pid_file(process.command).c_str(), F_OK) == 0) return std::nullopt;
+        const auto said = read_file(log_file(process.command), 1 << 20);
+        if (!said.ok()) return std::nullopt;
+        const std::string_view lines = trim(said.value());
+        const auto line = json::parse(lines.substr(lines.rfind('\n') + 1)); // npos + 1: all of it
+        if (!line.ok() || !line.value().is_object()) return std::nullopt;
+        const json::Value* message = line.value().as_object().if_contains("msg");
+        if (message == nullptr || !message->is_string()) return std::nullopt;
+        const std::string_view text = message->get_string();
+        // `runsc run` may fail after the start as well.
+        if (!m_waiting && text.find("starting container") == std::string_view::npos) return std::nullopt;
+        // "…: failed to load PROGRAM: no such file or directory": its end is the error of a system call.
+        const size_t colon = text.rfind(": ");
+        std::string why(text.substr(colon == std::string_view::npos ? 0 : colon + 2));
+        if (!why.empty() && why[0] >= 'a' && why[0] <= 'z') why[0] = static_cast<char>(why[0] - 'a' + 'A');
+        const bool of_folder = text.find("failed to find initial working directory") != std::string_view::npos;
+        return unavailable((of_folder ? "enter the folder of " : "start ") +
+                           std::string(truncate_utf8(process.program, most_words)) + ": " +
+                           std::string(truncate_utf8(why, most_words)));
+    }
+
+    void report_end(const Process& ended, int status) {
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        if (code == runsc_failed)
+            if (const auto why = start_error(ended)) return m_listener.command_failed(ended.command, *why);
+        // Only where it was sent from here: a command may also end with such a code by itself.
+        const int signal = code - runsc_failed;
+        const bool is_signal =
+            signal >= 1 && signal <= signal_count && (ended.signals >> (signal - 1) & uint64_t{1}) != 0;
+        m_listener.command_ended(ended.command, is_signal ? signal : status);
+    }
+
     void collect_exit(pid_t pid) {
         for (auto process = m_processes.begin(); process != m_processes.end(); ++process) {
             if (process->pid != pid) continue;
@@ -373,8 +450,9 @@ private:
             }
             const int64_t number = process->command;
             const bool first = number <= 0 && (number < 0 || !m_waiting);
+            const Process ended = std::move(*process);
             m_processes.erase(process);
-            if (number >= 0) m_listener.command_ended(number, status);
+            if (number >= 0) report_end(ended, status);
             if (first) kill();
             if (!m_processes.empty()) return;
             unmount_root();
@@ -388,6 +466,7 @@ private:
     std::string m_folder;
     std::string m_workspace; // the thread's volume; empty: none
     bool m_waiting = false;
+    bool m_killed = false;
     std::vector<Process> m_processes;
     std::vector<Fd> m_listeners;
 };
