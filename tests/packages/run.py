@@ -34,10 +34,16 @@ MOST_EXPOSED = 3.5  # systemd-analyze security
 WORKER = "echo uid $(id -u); ls /var/lib/hone >/dev/null 2>&1 || echo no data here; echo x > file && echo worked"
 
 
+# A migration that the programs here do not know, and which removed something; and the same one if it had only added.
 FROM_THE_FUTURE = """
 import sqlite3
 with sqlite3.connect("/var/lib/hone/hone.db") as database:
     database.execute("INSERT INTO schema_version (version, name, applied_ns, checksum, kind) SELECT version + 1, 'of the future', applied_ns, checksum, 'contract' FROM schema_version ORDER BY version DESC LIMIT 1")
+"""
+WHICH_ONLY_ADDED = """
+import sqlite3
+with sqlite3.connect("/var/lib/hone/hone.db") as database:
+    assert database.execute("UPDATE schema_version SET kind = 'expand' WHERE name = 'of the future'").rowcount == 1
 """
 
 
@@ -282,7 +288,8 @@ class Suite:
         print(f"        {suite}: installed, used, upgraded, taken back, removed by systemd and apt", flush=True)
 
     def go_back(self, booted, said):
-        """From a newer schema, here with a migration of the future: the older programs refuse the data, and start with those of the backup that was saved before."""
+        """From a newer schema, here with a migration of the future. Where that removed something, the older programs refuse the data, and start with those of
+        the backup that was saved before; where it only added, they run with it."""
         booted.type(f"python3 -c {shlex.quote(FROM_THE_FUTURE)}")
         old = f"/srv/hone_{OLD}_amd64.deb /srv/hone-engine_{OLD}_amd64.deb"
         booted.type(f"apt-get install -y -qq --no-install-recommends --allow-downgrades {old}", shown=True)
@@ -291,6 +298,9 @@ class Suite:
         booted.type(why, shown=True)
         # As when a database is away: systemd does not give up.
         wait_until(lambda: int(booted.type("systemctl show -p NRestarts --value hone")) > 6, "the service is started again")
+        booted.type(f"python3 -c {shlex.quote(WHICH_ONLY_ADDED)}; systemctl restart hone")
+        assert booted.type("systemctl is-active hone") == "active" and booted.type("dpkg-query -W -f '${Version}' hone") == OLD
+        assert said("span", "lost " + SPAN) == ["first " + SPAN, "lost " + SPAN, "second " + SPAN]
         for command in ("systemctl stop hone", "mv /var/lib/hone /var/lib/hone.newer", "hone restore /srv/before.hone --data-dir /var/lib/hone",
                         "cp -p /var/lib/hone.newer/master.key /var/lib/hone/", "chown -R hone:hone /var/lib/hone", "systemctl start hone"):
             booted.type(command, shown=True)
