@@ -116,7 +116,7 @@ std::string server_config(const EngineOptions& options) {
            "<compression><case><min_part_size>33554432</min_part_size><min_part_size_ratio>0</min_part_size_ratio>"
            "<method>zstd</method><level>3</level></case></compression>\n"
            // Inserts and merges that have no room are refused before they write: a write that fails ends this process.
-           "<storage_configuration><disks><default><keep_free_space_bytes>33554432</keep_free_space_bytes></default>"
+           "<storage_configuration><disks><default><keep_free_space_bytes>4194304</keep_free_space_bytes></default>"
            "</disks></storage_configuration>\n"
            "<backups><allowed_path>" +
            directory +

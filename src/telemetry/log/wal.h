@@ -91,7 +91,7 @@ public:
     // Deletes segments that hold only frames below `upto`.
     Result<> release(uint64_t upto);
 
-    // What merges of the engine, on the same disk, will write. Any thread.
+    // What the engine, on the same disk, is going to write: merges, and what waits here. Any thread.
     void set_merging(int64_t bytes);
 
     WalStats stats() const;
