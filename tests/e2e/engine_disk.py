@@ -42,7 +42,8 @@ class Inserts(threading.Thread):
 def test_what_the_engine_confirmed_is_whole_after_a_full_disk(binary, stack):
     needs("root, for a disk of a fixed size", os.geteuid() == 0)
     luck = seeded()
-    store = SmallStore(binary, stack)
+    # Below folders that are named like its own, of which one holds temporary files.
+    store = SmallStore(binary, stack, "/data/tmp/place")
     store.query("CREATE DATABASE IF NOT EXISTS hone")
     store.query(TABLE)
     confirmed, ended, refused = {}, 0, 0

@@ -81,10 +81,11 @@ class SmallPostgres(Postgres):
 class SmallStore(SpanStore):
     """The engine on a small disk. It can be started again."""
 
-    def __init__(self, binary, stack):
+    def __init__(self, binary, stack, place=""):
         self.disk = SmallDisk(stack, 400)
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-store-")))
-        self.begin(binary, stack, self.disk.folder, self.disk.enter)
+        subprocess.run([*self.disk.enter, "mkdir", "-p", self.disk.folder + place], check=True)
+        self.begin(binary, stack, self.disk.folder + place, self.disk.enter)
 
 
 class SmallBucket(Bucket):

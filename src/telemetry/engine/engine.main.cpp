@@ -18,9 +18,12 @@ bool is_of_the_disk(int problem) {
     return problem == ENOSPC || problem == EDQUOT || problem == EIO || problem == EFBIG || problem == EROFS;
 }
 
-// Not temporary files of queries: these fail by themselves.
+// In the engine's directory, which it works in. Not temporary files of queries: these fail by themselves.
 bool is_data(std::string_view path) {
-    return path.find("/data/") != path.npos && path.find("/data/tmp/") == path.npos;
+    char directory[4096];
+    if (::getcwd(directory, sizeof directory) == nullptr) return true;
+    const std::string data = std::string(directory) + "/data/";
+    return path.starts_with(data) && !path.starts_with(data + "tmp/");
 }
 
 // The result of a system call, or the end of the process.
