@@ -53,7 +53,8 @@ Result<> SpanDuties::read_merges() {
     const auto state = read_merge_state(m_spans.telemetry.engine());
     if (!state.ok()) return {}; // an outside ClickHouse may not show its parts
     // Space for what the engine is going to write: its merges, and the spans that wait in the log.
-    if (engine) m_spans.telemetry.log().set_merging(state.value().merging_bytes + m_spans.telemetry.backlog().bytes);
+    if (engine)
+        m_spans.telemetry.log().set_expected_writes(state.value().merging_bytes + m_spans.telemetry.backlog().bytes);
     const Lock lock(m_mutex);
     m_merges = state.value();
     return {};

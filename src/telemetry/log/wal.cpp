@@ -86,9 +86,9 @@ Result<> write_vector(int file, std::vector<iovec> pieces, off_t offset) {
 
 } // namespace
 
-int64_t kept_free(int64_t total, int64_t merging) {
+int64_t kept_free(int64_t total, int64_t expected_writes) {
     constexpr int64_t most = 1 << 30;
-    return std::min(most, total / 20) + std::max<int64_t>(0, merging);
+    return std::min(most, total / 20) + std::max<int64_t>(0, expected_writes);
 }
 
 Result<std::unique_ptr<Wal>> Wal::open(WalOptions options, uint64_t from) {
@@ -246,8 +246,8 @@ void Wal::shrink() {
     m_file_bytes = bytes;
 }
 
-void Wal::set_merging(int64_t bytes) {
-    m_merging = bytes;
+void Wal::set_expected_writes(int64_t bytes) {
+    m_expected_writes = bytes;
     m_disk_due = 0;
 }
 
@@ -258,7 +258,8 @@ Result<> Wal::check_disk() {
     int64_t due = m_disk_due.load();
     if (now >= due && m_disk_due.compare_exchange_strong(due, now + every)) {
         const DiskSpace space = m_options.disk();
-        m_disk_short = space.total == 0 ? 0 : std::max<int64_t>(0, kept_free(space.total, m_merging) - space.free);
+        m_disk_short =
+            space.total == 0 ? 0 : std::max<int64_t>(0, kept_free(space.total, m_expected_writes) - space.free);
     }
     const int64_t missing = m_disk_short.load();
     if (missing == 0) return {};

@@ -32,9 +32,9 @@ struct DiskSpace {
     int64_t total = 0; // 0: unknown
 };
 
-// How much of a disk stays free for what is acknowledged already and for `merging` bytes that merges will write: a
-// merge writes a part before it removes those that it replaces.
-int64_t kept_free(int64_t total, int64_t merging);
+// How much of a disk stays free, and beside it for `expected_writes` bytes: spans that wait in the log, and merges,
+// which write a part before they remove those that it replaces.
+int64_t kept_free(int64_t total, int64_t expected_writes);
 
 struct WalOptions {
     std::string directory;
@@ -92,7 +92,7 @@ public:
     Result<> release(uint64_t upto);
 
     // What the engine, on the same disk, is going to write: merges, and what waits here. Any thread.
-    void set_merging(int64_t bytes);
+    void set_expected_writes(int64_t bytes);
 
     WalStats stats() const;
     // Of the frames from `from` on, as they lie on the disk. Any thread.
@@ -150,7 +150,7 @@ private:
     void commit(std::vector<Waiting*> group);
 
     WalOptions m_options;
-    std::atomic<int64_t> m_merging{0};
+    std::atomic<int64_t> m_expected_writes{0};
     std::atomic<int64_t> m_disk_due{0};   // when the disk is read again, by the steady clock
     std::atomic<int64_t> m_disk_short{0}; // bytes that it has too few
     mutable Mutex m_mutex;

@@ -243,18 +243,18 @@ TEST_CASE("a disk that is almost full refuses before it is full, and keeps space
     options.disk = [&] { return space; };
     const auto wal = open_wal(options);
     CHECK(wal->append("first").ok());
-    wal->set_merging(3 * gigabyte);
+    wal->set_expected_writes(3 * gigabyte);
     const auto refused = wal->append("second");
     REQUIRE(!refused.ok());
     CHECK(refused.error().code == Code::unavailable);
     CHECK(refused.error().message.find("free 2148 MB") != std::string::npos);
-    wal->set_merging(0);
+    wal->set_expected_writes(0);
     CHECK(wal->append("third").ok());
     space.free = gigabyte / 2;
-    wal->set_merging(0); // the disk is read again
+    wal->set_expected_writes(0); // the disk is read again
     CHECK(wal->append("fourth").error().code == Code::unavailable);
     space = {}; // a disk that does not say
-    wal->set_merging(0);
+    wal->set_expected_writes(0);
     CHECK(wal->append("fifth").ok());
     CHECK(payloads(*wal) == std::vector<std::string>{"first", "third", "fifth"});
 }
