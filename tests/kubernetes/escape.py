@@ -77,7 +77,8 @@ def files_of_the_node(attacks, victim):
     canary.write_text(secret)
     canary.chmod(0o644)
     assert attacks.driver.shell(victim, f"echo {secret} > /workspace/canary")["exit_code"] == 0
-    places = [str(canary), f"/proc/1/root{canary}", f"/workspace/../../..{canary}", "/etc/shadow", "/root/.bashrc", "/root/.ssh/id_rsa",
+    places = [str(canary), f"/proc/1/root{canary}", f"/workspace/../../..{canary}", "/etc/shadow",
+              *(str(pathlib.Path.home() / name) for name in (".bashrc", ".ssh/id_rsa")),
               "/var/run/secrets/kubernetes.io/serviceaccount/token", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/admin.conf",
               "/hone-state/../proc/1/environ", "/workspace/canary"]
     places += attacks.bench.places_of_workspace(victim)

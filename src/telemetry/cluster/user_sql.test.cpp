@@ -1,5 +1,5 @@
-// What an administrator of a ClickHouse is told to run: our own engine reads each statement. It has no users, so none
-// is executed.
+// The statements for an administrator of a ClickHouse: our own engine parses each. It has no users, so none is
+// executed.
 #include "telemetry/cluster/user_sql.h"
 
 #include "base/file.h"
