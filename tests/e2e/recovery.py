@@ -42,6 +42,8 @@ def test_an_installation_of_several_servers_is_made_again_from_its_backup(binary
     key = admin.must("POST", "/v1/keys", {"name": "app", "kind": "service", "role": "admin", "scopes": ["all"]}).data["key"]
     app = fleet.servers[1].client(key)
     app.must("POST", "/v1/traces", otlp_json([(7, 7, 0, "a span of before", {})]))
+    names = lambda: [span["name"] for span in app.must("GET", "/v1/projects/shop/spans").data]
+    wait_until(lambda: names() == ["a span of before"], "it is in the span store: the logs of the servers are not saved")
     before = save_artifact(app, "saved before")
     file = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hone-dump-"))) / "hone.dump"
     dump(fleet.postgres, file)  # the servers go on
@@ -61,7 +63,6 @@ def test_an_installation_of_several_servers_is_made_again_from_its_backup(binary
     # What came after the dump is not known any more. Its content stays in the bucket: this server does not own it.
     assert app.get(f"/v1/artifacts/{after}").status == 404
     assert len([one for one in bucket.keys() if one.startswith("artifacts/")]) == 2, bucket.keys()
-    names = lambda: [span["name"] for span in app.must("GET", "/v1/projects/shop/spans").data]
     wait_until(lambda: names() == ["a span of before"], "spans are found")
     assert server.admin().must("GET", "/v1/audit/verify").data["ok"]
     # It works on: a new run, with its artifact; and the secret opens.

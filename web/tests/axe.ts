@@ -14,6 +14,7 @@ interface Finding {
 type Runner = { run: (options: object) => Promise<{ violations: Finding[] }> };
 
 export async function check_page(page: Page, options: object = {}): Promise<void> {
+  await page.emulateMedia({ reducedMotion: "reduce" }); // what is still fading in does not have its colours yet
   await page.evaluate(axe.source);
   const findings = await page.evaluate(async (chosen) => {
     const runner = (window as unknown as { axe: Runner }).axe;
@@ -22,5 +23,6 @@ export async function check_page(page: Page, options: object = {}): Promise<void
       where: finding.nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary ?? ""}`),
     }));
   }, options);
+  await page.emulateMedia({ reducedMotion: null });
   expect(findings).toEqual([]);
 }
