@@ -50,6 +50,8 @@ function(hone_split_debug target)
     endif()
 endfunction()
 
+set(LONG_TESTS telemetry sql api signal) # over a minute each
+
 # hone_component(name DEPENDS a b LIBRARIES x y)
 #   SMALL                     -> a release is compiled for size: for code that waits for databases, networks and people
 #   src/name/**.cpp           -> library hone_name
@@ -104,6 +106,9 @@ function(hone_component name)
         target_compile_options(${name}_test PRIVATE -Wno-conversion)
         set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
         add_test(NAME ${name} COMMAND ${name}_test)
+        if(name IN_LIST LONG_TESTS)
+            set_tests_properties(${name} PROPERTIES COST 100) # begun first, so that none is left alone at the end
+        endif()
         if(arg_NO_TSAN AND SANITIZE MATCHES "thread")
             message(STATUS "${name}_test is disabled under ThreadSanitizer: ${arg_NO_TSAN}")
             set_tests_properties(${name} PROPERTIES DISABLED TRUE)
