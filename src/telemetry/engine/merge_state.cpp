@@ -5,13 +5,14 @@
 namespace hone::telemetry {
 
 Result<MergeState> read_merge_state(ClickHouse& engine) {
+    // A subquery may have no row, so its value is Nullable, which has a byte more: ifNull.
     ClickHouseQuery query(
-        "SELECT toInt64(sum(parts)), toInt64(sum(fresh)), toInt64(max(parts)), toInt64((SELECT count() FROM "
-        "system.merges WHERE database = 'hone' AND table = 'spans')), toInt64(sum(replaced)), "
+        "SELECT toInt64(sum(parts)), toInt64(sum(fresh)), toInt64(max(parts)), toInt64(ifNull((SELECT count() FROM "
+        "system.merges WHERE database = 'hone' AND table = 'spans'), 0)), toInt64(sum(replaced)), "
         // A merge that has just begun can report a size that no part has; it never writes more than there is.
-        "toInt64(least((SELECT sum(total_size_bytes_compressed * (1 - least(1, greatest(0, progress)))) FROM "
-        "system.merges WHERE database = 'hone'), (SELECT toFloat64(sum(bytes_on_disk)) FROM system.parts WHERE "
-        "database = 'hone' AND active))), "
+        "toInt64(least(ifNull((SELECT sum(total_size_bytes_compressed * (1 - least(1, greatest(0, progress)))) FROM "
+        "system.merges WHERE database = 'hone'), 0), ifNull((SELECT toFloat64(sum(bytes_on_disk)) FROM system.parts "
+        "WHERE database = 'hone' AND active), 0))), "
         // The only part of a day waits for no merge, and no merge runs while the engine does not.
         "toFloat64(if(countIf(parts > 1 AND fresh > 0) = 0, 0, least(uptime(), greatest(0, toUnixTimestamp(now()) - "
         "toUnixTimestamp(minIf(oldest, parts > 1 AND fresh > 0)))))) FROM (SELECT partition, countIf(active) AS parts, "
@@ -25,7 +26,7 @@ Result<MergeState> read_merge_state(ClickHouse& engine) {
                             &state.replaced_bytes, &state.merging_bytes})
         *number = reader.number<int64_t>();
     state.oldest_unmerged_seconds = reader.number<double>();
-    if (reader.failed()) return internal("the engine's parts cannot be counted");
+    if (reader.failed() || !reader.at_end()) return internal("the engine's parts cannot be counted");
     return state;
 }
 
