@@ -196,30 +196,34 @@ Result<SessionPage> SpanStore::list_sessions(const Scope& scope, size_t limit, c
     const bool reads_times = m_upgrade && m_upgrade->knows_sessions() && scope.filter.empty() && is_of_all_arrivals;
     SessionPage page;
     page.next_cursor = cursor;
-    do { // again when all of a page have no span in the scope
+    int tries = 4; // to fill a page; an empty one would look like the end
+    do {           // again for those of a page that have no span in the scope, or none that is stored yet
         std::optional<Cursor> after;
         if (!page.next_cursor.empty()) after = TRY(decode_cursor(page.next_cursor));
-        const auto listed = TRY(reads_times ? sessions_of_times(m_engine, scope, after, limit + 1)
-                                            : sessions_of_spans(m_engine, scope, after, limit + 1));
+        const size_t wanted = limit - page.sessions.size();
+        const auto listed = TRY(reads_times ? sessions_of_times(m_engine, scope, after, wanted + 1)
+                                            : sessions_of_spans(m_engine, scope, after, wanted + 1));
         Scope range = scope;
         range.to_ns = scope.from_ns;
-        page = {};
+        std::vector<SessionRow> sessions;
         for (const ListedSession& session : listed) {
             SessionRow row;
             row.chat_session = session.chat_session;
             row.start_ns = session.first_ns;
-            if (page.sessions.size() < limit)
+            if (sessions.size() < wanted)
                 range.to_ns = std::max(range.to_ns, std::min(scope.to_ns - 1, session.last_ns) + 1);
-            page.sessions.push_back(std::move(row));
+            sessions.push_back(std::move(row));
         }
-        if (page.sessions.size() > limit) {
-            page.sessions.resize(limit);
-            page.next_cursor = encode_cursor(page.sessions.back().start_ns, page.sessions.back().chat_session);
+        page.next_cursor.clear();
+        if (sessions.size() > wanted) {
+            sessions.resize(wanted);
+            page.next_cursor = encode_cursor(sessions.back().start_ns, sessions.back().chat_session);
         }
-        const auto found = TRY(add_users_and_totals(m_engine, range, page.sessions));
-        if (reads_times)
-            std::erase_if(page.sessions, [&](const SessionRow& row) { return !found.contains(row.chat_session); });
-    } while (page.sessions.empty() && !page.next_cursor.empty());
+        const auto found = TRY(add_users_and_totals(m_engine, range, sessions));
+        for (SessionRow& row : sessions)
+            if (!reads_times || found.contains(row.chat_session)) page.sessions.push_back(std::move(row));
+        --tries;
+    } while (page.sessions.size() < limit && !page.next_cursor.empty() && (tries > 0 || page.sessions.empty()));
     return page;
 }
 

@@ -140,6 +140,24 @@ TEST_CASE("a page of sessions reads no more rows when the project has two hundre
     CHECK(read < 150'000);
 }
 
+TEST_CASE("a page of sessions is full although the spans of some that it would have are gone") {
+    Fixture f;
+    know_sessions(f);
+    std::vector<TestSpan> spans;
+    for (uint64_t id = 1; id <= 60; ++id)
+        spans.push_back({id, id, 0, base_ns + static_cast<int64_t>(id) * list_minute_ns, 5, "turn",
+                         text_attribute("session.id", "talk-" + std::to_string(id)), 0});
+    REQUIRE(f.send_json("talks", request(spans)).status == 200);
+    f.wait();
+    run_in_store(f, "ALTER TABLE hone.spans DELETE WHERE endsWith(chat_session, '1') OR chat_session IN ('talk-60', "
+                    "'talk-59', 'talk-58') SETTINGS mutations_sync = 1");
+    const auto page = f.store().list_sessions(scope_of("talks"), 20, "");
+    REQUIRE(page.ok());
+    CHECK(page.value().sessions.size() == 20);
+    CHECK(page.value().sessions.front().chat_session == "talk-57");
+    CHECK(all_pages(f, scope_of("talks"), 20).size() == 51);
+}
+
 TEST_CASE("times of sessions of an earlier version get their projections in the background") {
     Fixture f;
     f.store();

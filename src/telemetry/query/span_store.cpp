@@ -224,8 +224,9 @@ std::vector<int64_t> SpanStore::recent_starts(const Scope& scope, int64_t to_ns,
     const bool is_plain = !is_filtered && scope.filter.empty();
     const auto least = static_cast<int64_t>(spans);
     int64_t last = to_ns;
-    for (const int64_t count : {is_plain ? least : std::max<int64_t>(least, 16'384), int64_t{131'072},
-                                int64_t{1'048'576}, int64_t{8'388'608}}) {
+    std::vector<int64_t> counts{std::max<int64_t>(least, 16'384), 131'072, 1'048'576, 8'388'608};
+    if (is_plain) counts.insert(counts.begin(), least);
+    for (const int64_t count : counts) {
         const auto start = m_recent->start_of_newest(scope.project, to_ns, count);
         if (!start || *start <= scope.from_ns || *start >= last) continue;
         starts.push_back(last = *start);
