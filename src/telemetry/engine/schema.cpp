@@ -19,9 +19,8 @@ constexpr std::string_view remove_merged_soon = "old_parts_lifetime = 10";
 const std::string durable = "fsync_after_insert = 1, fsync_part_directory = 1, " + std::string(remove_merged_soon) +
                             ", " + std::string(sync_merges);
 const std::string durable_rows = "index_granularity = 1024, " + durable;
-// For tables from which single ids are read: of each a granule, and no more than that is decompressed.
-constexpr std::string_view small_blocks = "min_compress_block_size = 4096, max_compress_block_size = 16384";
-const std::string durable_ids = "index_granularity = 256, " + std::string(small_blocks) + ", " + durable;
+// For tables from which single ids are read, a granule each.
+const std::string durable_ids = "index_granularity = 256, " + durable;
 
 // A block that an attempt without a response, or a killed server, has stored is not stored again: its token is there.
 // The embedded engine has one writer, and ends with it.
@@ -275,8 +274,6 @@ Result<> create_schema(ClickHouse& engine) {
     for (const std::string_view table : {"spans", "trace_times", "evals", "eval_history"})
         TRY(engine.define("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) +
                           ", " + std::string(remove_merged_soon)));
-    for (const std::string_view table : {"trace_times", "session_times"})
-        TRY(engine.define("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(small_blocks)));
     // Replicated tables keep tokens by themselves.
     if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
     if (!engine.is_embedded()) TRY(engine.define(std::string(take_in_time)));
