@@ -30,7 +30,7 @@ struct Connection {
 // What a place takes of the disk that the kernel does not cap.
 struct WatchedUse {
     TreeSize size;               // with files that have no name any more
-    bool may_hide_files = false; // a process cannot be inspected
+    bool may_hide_files = false; // a process, or the queue of a socket, cannot be inspected
 };
 
 class Shim final : public BodyListener {
