@@ -311,7 +311,7 @@ const SandboxView& Shim::view() {
     return m_view;
 }
 
-Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
+void Shim::collect_note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
     SandboxEvent event;
     event.time = m_clock.now();
     event.kind = kind;
@@ -349,7 +349,17 @@ Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::op
         event.peak_memory_bytes = m_view.peak_memory_bytes;
         event.cpu_ns = m_view.cpu_ns;
     }
-    return append_event(m_start.store->audit(), event);
+    m_notes.push_back(std::move(event));
+}
+
+Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
+    collect_note(kind, command, error);
+    return write_notes();
+}
+
+Result<> Shim::write_notes() {
+    const std::vector<SandboxEvent> events = std::exchange(m_notes, {});
+    return append_events(m_start.store->audit(), events);
 }
 
 } // namespace hone::sandbox
