@@ -270,7 +270,8 @@ void Shim::stop() {
 }
 
 void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
-    m_cgroup.kill(); // nothing should be left; make sure
+    // In the tier `ns` all ended with pid 1, and a group that is not empty is killed when it is to be removed.
+    if (m_start.tier == Tier::gvisor) m_cgroup.kill();
     measure();
     measure_watched();
     const CgroupUse use = m_cgroup.use();
