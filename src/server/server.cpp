@@ -176,8 +176,8 @@ Result<> Server::open_data(const std::optional<std::string>& admin_password) {
     TRY(open_membership());
     TRY(open_secrets());
     m_first_start = TRY(m_access->first_start(admin_password));
-    for (const std::string& problem : password_login_problems(*m_database, m_config))
-        log(Level::warning, "password_logins can lock people out", {{"why", problem}});
+    if (const std::string why = password_login_problems(*m_database, m_config); !why.empty())
+        log(Level::warning, "password_logins can lock people out", {{"why", why}});
     TRY(m_access->note_version(server::version));
     m_sandbox_audit.emplace(m_access->audit, m_config.data_dir + "/sandbox");
     m_sandbox_audit->start();

@@ -47,11 +47,14 @@ class UsersHone:
             os.chown(self.data, USER, USER)
             self.become = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all"]
 
+    def start(self, name, *arguments, options=()):
+        return subprocess.Popen(self.become + [self.hone, "sandbox", "run", "--data-dir", self.data, "--mount",
+                                f"{self.folder}/attacks:/attacks", *options, "--", "/usr/bin/python3", "/attacks/attacks.py", name, *arguments],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/", env={"PATH": "/usr/bin:/bin"})
+
     def attack(self, name, *arguments, options=()):
-        done = subprocess.run(self.become + [self.hone, "sandbox", "run", "--json", "--data-dir", self.data, "--mount",
-                              f"{self.folder}/attacks:/attacks", *options, "--", "/usr/bin/python3", "/attacks/attacks.py", name, *arguments],
-                              capture_output=True, text=True, timeout=300, cwd="/", env={"PATH": "/usr/bin:/bin"})
-        report = json.loads(done.stdout)
+        stdout, _ = self.start(name, *arguments, options=["--json", *options]).communicate(timeout=300)
+        report = json.loads(stdout)
         lines = report["stdout"].splitlines()
         return json.loads(lines[-1]) if lines else {}, report["sandbox"]
 
@@ -102,6 +105,23 @@ def test_files_that_are_on_their_way_between_two_processes(binary, stack):
 def test_files_of_a_process_that_cannot_be_inspected(binary, stack):
     """Gain: as much of the host's disk as there is: the descriptors of a process that is not dumpable cannot be listed."""
     assert_hidden_files_count(binary, stack, "not dumpable")
+
+
+def test_files_of_one_thread(binary, stack):
+    """Gain: as much of the host's disk as there is: a thread can have a table of descriptors of its own, or be the only one that is left."""
+    for kind in ("own table", "first thread ended"):
+        assert_hidden_files_count(binary, stack, kind)
+
+
+def test_a_neighbour_writes_beside_a_sandbox_that_hides_little(binary, stack):
+    """Gain: the end of another's sandbox, which is below its limit: what a neighbour writes is taken for its own."""
+    hone = UsersHone(binary, stack)
+    sandbox = hone.start("t19_hide", "little", options=["--stdin", "--thread", "t", "--disk", str(LIMIT), "--inodes", "4000"])
+    assert sandbox.stdout.readline() == "ready\n", sandbox.communicate()
+    with open(hone.folder / "neighbour", "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 4 * LIMIT)
+    stdout, stderr = sandbox.communicate(timeout=300)
+    assert sandbox.returncode == 0 and json.loads(stdout) == {"little": "5 MiB"} and not stderr, (sandbox.returncode, stdout, stderr)
 
 
 def test_files_that_are_moved_past_the_walk(binary, stack):

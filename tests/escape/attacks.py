@@ -460,8 +460,7 @@ def move_past_the_walk(write_blocks):
 
 
 def t19_hide(kind):
-    """Writes more than the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed.
-    Where only the growth of the host's disk shows it, twenty times as much, so that other programs of the host do not matter."""
+    """Writes more than the limit of 20 MiB to /workspace where a walk over the tree does not easily see it, then waits to be noticed."""
     os.chdir("/workspace")
     block = b"x" * (1 << 20)
 
@@ -470,6 +469,23 @@ def t19_hide(kind):
             os.write(descriptor, block)
 
     kept = []
+
+    def hold_unlinked(count):
+        for number in range(count):
+            kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
+            os.unlink(f"f{number}")
+            write_blocks(kept[-1], 10)
+
+    def hold_and_report():
+        try:
+            hold_unlinked(4)
+            time.sleep(20)
+            found = f"GOT more than 20 MiB, {len(kept)} files kept"
+        except OSError as error:
+            found = errno.errorcode[error.errno]
+        print(json.dumps({kind: found}), flush=True)
+        os._exit(0)
+
     try:
         if kind == "wide":
             for number in range(1500):
@@ -481,10 +497,7 @@ def t19_hide(kind):
                 os.chdir("d")
             write_blocks(os.open("large", os.O_WRONLY | os.O_CREAT), 40)
         elif kind == "unlinked":
-            for number in range(4):
-                kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
-                os.unlink(f"f{number}")
-                write_blocks(kept[-1], 10)
+            hold_unlinked(4)
         elif kind == "unreadable":
             os.mkdir("closed")
             kept.append(os.open("closed/large", os.O_WRONLY | os.O_CREAT))
@@ -505,7 +518,7 @@ def t19_hide(kind):
                 os.unlink(f"f{number}")
                 os.close(descriptor)
         elif kind == "in flight":
-            for number in range(40):
+            for number in range(4):
                 descriptor = os.open(f"f{number}", os.O_RDWR | os.O_CREAT)
                 write_blocks(descriptor, 10)
                 pair = socket.socketpair()
@@ -514,11 +527,26 @@ def t19_hide(kind):
                 os.unlink(f"f{number}")
                 os.close(descriptor)
         elif kind == "not dumpable":
-            libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: an ordinary user's watcher cannot look into it any more
-            for number in range(40):
-                kept.append(os.open(f"f{number}", os.O_RDWR | os.O_CREAT))
-                os.unlink(f"f{number}")
-                write_blocks(kept[-1], 10)
+            libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: an ordinary user's watcher cannot list its descriptors any more
+            hold_unlinked(4)
+        elif kind == "own table":  # of descriptors, which only one thread has
+            thread = threading.Thread(target=lambda: (libc.unshare(0x400), hold_and_report()))
+            thread.start()
+            thread.join()
+        elif kind == "first thread ended":
+            threading.Thread(target=hold_and_report).start()
+            libc.syscall(60, 0)  # exit, of this thread alone
+        elif kind == "little":  # as an honest program does: within the limit
+            libc.prctl(4, 0, 0, 0, 0)
+            kept.append(os.open("f", os.O_RDWR | os.O_CREAT))
+            os.unlink("f")
+            write_blocks(kept[-1], 5)
+            pair = socket.socketpair()
+            socket.send_fds(pair[0], [b"x"], [kept[-1]])
+            print("ready", flush=True)
+            sys.stdin.read()
+            time.sleep(2)
+            return {kind: "5 MiB"}
         elif kind == "moved":
             return {kind: move_past_the_walk(write_blocks)}
         elif kind == "links":

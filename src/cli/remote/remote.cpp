@@ -11,6 +11,7 @@ constexpr size_t max_answer = 32 << 20;
 constexpr size_t max_items = 1'000'000;
 constexpr size_t page_size = 1000;
 constexpr size_t max_error_body = 64 << 10;
+constexpr Duration longest_work = std::chrono::hours(12);
 
 Exit exit_for(int status) {
     switch (status) {
@@ -149,6 +150,16 @@ Error Remote::not_understood(std::string why) {
 Result<Reply> Remote::call(const Call& call) {
     net::ClientRequest request = request_of(call);
     request.total_timeout = m_target.timeout;
+    return exchange(request);
+}
+
+Result<json::Value> Remote::perform(std::string path, Query query) {
+    net::ClientRequest request = request_of({.method = "POST", .path = std::move(path), .query = std::move(query)});
+    request.idle_timeout = longest_work;
+    return TRY(exchange(request)).data;
+}
+
+Result<Reply> Remote::exchange(const net::ClientRequest& request) {
     auto sent = m_client.send(request);
     if (!sent.ok()) return unreachable(std::move(sent).error());
     return unpack(sent.value());

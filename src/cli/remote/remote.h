@@ -51,6 +51,8 @@ public:
     Result<Reply> call(const Call& call);
     Result<json::Value> get(std::string path, Query query = {});
     Result<json::Value> post(std::string path, json::Value body, Query query = {});
+    // For long work, such as an export: the response comes when it is complete.
+    Result<json::Value> perform(std::string path, Query query = {});
     Result<json::Value> patch(std::string path, json::Value body);
     Result<json::Value> put(std::string path, json::Value body);
     Result<json::Value> remove(std::string path, Query query = {});
@@ -67,6 +69,7 @@ public:
                          std::optional<uint64_t> length);
 
 private:
+    Result<Reply> exchange(const net::ClientRequest& request);
     Result<Reply> unpack(const net::ClientResponse& response);
     Result<> take_items(Reply& reply, std::optional<size_t> limit, Items& into);
     net::ClientRequest request_of(const Call& call) const;

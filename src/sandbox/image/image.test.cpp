@@ -287,8 +287,7 @@ TEST_CASE("an OCI layout is read down to its layers, and a blob cannot point els
 
 TEST_CASE("an image is added from a tar, a layout and a directory, runs, and is removed") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE_MESSAGE(provider.ok(), provider.error().message);
+    const auto provider = open_provider(folder);
     const Store store = Store::open(folder.path).value();
     ImageOptions options;
     options.program = hone_program();
@@ -308,7 +307,7 @@ TEST_CASE("an image is added from a tar, a layout and a directory, runs, and is 
         return text.ok() ? text.value() : text.error().message;
     };
     for (const auto& [name, source] : {std::pair{"plain", "/base.tar"}, {"layers", "/layout"}, {"tree", "/tree"}}) {
-        auto added = add_image(*provider.value(), store, name, folder.path + source, options);
+        auto added = add_image(*provider, store, name, folder.path + source, options);
         REQUIRE_MESSAGE(added.ok(), added.error().message);
     }
     CHECK(content("plain", "etc/kept") == "one");
@@ -316,30 +315,28 @@ TEST_CASE("an image is added from a tar, a layout and a directory, runs, and is 
     CHECK_FALSE(exists(store.images() + "/layers/root/etc/old"));
     CHECK(content("tree", "etc/kept") == "three");
     CHECK(list_images(store).value().size() == 3);
-    CHECK(add_image(*provider.value(), store, "plain", folder.path + "/base.tar", options).error().code ==
-          Code::conflict);
+    CHECK(add_image(*provider, store, "plain", folder.path + "/base.tar", options).error().code == Code::conflict);
 
     SandboxSpec spec;
     Command command;
     command.argv = {"/bin/init"}; // ends at once: it has no socket to its shim there
     spec.command = command;
     spec.root = std::string("layers");
-    auto sandbox = provider.value()->start(spec);
-    REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
+    const auto sandbox = start(*provider, spec);
     CHECK(remove_image(store, "layers").error().code == Code::busy);
-    CHECK(sandbox.value()->wait(0).value().exit_code.has_value());
-    REQUIRE(sandbox.value()->destroy().ok());
+    CHECK(sandbox->wait(0).value().exit_code.has_value());
+    REQUIRE(sandbox->destroy().ok());
     CHECK(remove_image(store, "layers").ok());
     CHECK(remove_image(store, "layers").error().code == Code::not_found);
 
     // Not what its digest says, too large, and hostile: refused, and nothing of it stays.
     const std::string blob = folder.path + "/layout/blobs/sha256/" + sha256(gzip(base));
     REQUIRE(write_file(blob, gzip(Tar().file("evil").bytes())).ok());
-    CHECK(add_image(*provider.value(), store, "bad", folder.path + "/layout", options).error().code == Code::corrupt);
+    CHECK(add_image(*provider, store, "bad", folder.path + "/layout", options).error().code == Code::corrupt);
     REQUIRE(write_file(folder.path + "/bad.tar", Tar().file("../../evil").bytes()).ok());
-    CHECK(add_image(*provider.value(), store, "bad", folder.path + "/bad.tar", options).error().code == Code::invalid);
+    CHECK(add_image(*provider, store, "bad", folder.path + "/bad.tar", options).error().code == Code::invalid);
     options.most_bytes = 10;
-    CHECK_FALSE(add_image(*provider.value(), store, "bad", folder.path + "/base.tar", options).ok());
+    CHECK_FALSE(add_image(*provider, store, "bad", folder.path + "/base.tar", options).ok());
     CHECK(list_images(store).value().size() == 2);
     CHECK_FALSE(exists(store.images() + "/.new-bad"));
 }

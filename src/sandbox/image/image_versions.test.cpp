@@ -9,8 +9,7 @@ namespace hone::sandbox {
 
 TEST_CASE("an image that is replaced has the next version, and one in use stays") {
     const Folder folder;
-    const auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     const Store store = Store::open(folder.path).value();
     const std::string source = folder.path + "/source";
     REQUIRE(make_directories(source + "/etc", 0755).ok());
@@ -19,7 +18,7 @@ TEST_CASE("an image that is replaced has the next version, and one in use stays"
     options.program = hone_program();
     options.replace = true;
     options.environment = {{"MODE", "fast"}};
-    const auto add = [&] { return add_image(*provider.value(), store, "tools", source, options); };
+    const auto add = [&] { return add_image(*provider, store, "tools", source, options); };
     const auto first = add();
     REQUIRE_MESSAGE(first.ok(), first.error().message);
     CHECK(*first.value().version == 1);
@@ -40,7 +39,7 @@ TEST_CASE("an image that is replaced has the next version, and one in use stays"
     }
     ImageOptions plain = options;
     plain.replace = false;
-    CHECK(add_image(*provider.value(), store, "tools", source, plain).error().code == Code::conflict);
+    CHECK(add_image(*provider, store, "tools", source, plain).error().code == Code::conflict);
     CHECK(prune_images(store, SystemClock().now() - std::chrono::hours(1)).value().empty());
     CHECK(prune_images(store, SystemClock().now() + std::chrono::hours(1)).value() ==
           std::vector<std::string>{"tools"});

@@ -64,13 +64,12 @@ TEST_CASE("a layer without a space has no key, and another installation has othe
 
 TEST_CASE("a space never gets the layer that another space built, nor one built with another value") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     const Store store = Store::open(folder.path).value();
     Preparation victim = plain_preparation();
     victim.script = "echo \"$TOKEN\" > /home/worker/mark";
     victim.env.value["TOKEN"] = "canary-of-space-a";
-    auto built = prepare_layer(*provider.value(), store, victim);
+    auto built = prepare_layer(*provider, store, victim);
     REQUIRE_MESSAGE(built.ok(), built.error().message);
     Preparation attacker = victim;
     attacker.space = "space_b";
@@ -80,7 +79,7 @@ TEST_CASE("a space never gets the layer that another space built, nor one built 
                                     same_value.space = "space_b";
                                     return same_value;
                                 }()}) {
-        auto layer = prepare_layer(*provider.value(), store, attempt);
+        auto layer = prepare_layer(*provider, store, attempt);
         REQUIRE_MESSAGE(layer.ok(), layer.error().message);
         CHECK(layer.value().built);
         CHECK(layer.value().key != built.value().key);
@@ -91,8 +90,7 @@ TEST_CASE("a space never gets the layer that another space built, nor one built 
 
 TEST_CASE("layers with keys of an earlier version are not used and go at the next clean-up") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     const Store store = Store::open(folder.path).value();
     const std::string old_key(64, 'a');
     REQUIRE(make_directories(store.layers() + "/" + old_key + "/upper", 0755).ok());
@@ -101,9 +99,9 @@ TEST_CASE("layers with keys of an earlier version are not used and go at the nex
     REQUIRE(make_directories(store.layers() + "/" + used_key + "/upper", 0755).ok());
     const auto held = store.hold(store.layers() + "/" + used_key);
     REQUIRE(held.ok());
-    const auto kept = prepare_layer(*provider.value(), store, plain_preparation());
+    const auto kept = prepare_layer(*provider, store, plain_preparation());
     REQUIRE(kept.ok());
-    REQUIRE(provider.value()->reconcile().ok());
+    REQUIRE(provider->reconcile().ok());
     CHECK_FALSE(file_exists(store.layers() + "/" + old_key));
     CHECK_FALSE(file_exists(store.layers() + "/" + old_key + ".lock"));
     CHECK(file_exists(store.layers() + "/" + used_key)); // a sandbox of an earlier server still mounts it

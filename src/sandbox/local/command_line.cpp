@@ -1,6 +1,7 @@
 #include "sandbox/local/command_line.h"
 
 #include "base/path.h"
+#include "base/text.h"
 #include "crypto/crypto.h"
 #include "sandbox/local/check.h"
 #include "sandbox/local/commands.h"
@@ -14,6 +15,9 @@
 #include <fcntl.h>
 #include <iostream>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
 #include <unistd.h>
 
 namespace hone::sandbox {
@@ -47,40 +51,76 @@ std::optional<int> resolve_data_directory(std::string& data_directory) {
     return std::nullopt;
 }
 
-void add_command_options(CLI::App& app, RunOptions& options) {
-    app.add_option("--timeout", options.timeout, "End the command after this long, like 30s.");
-    app.add_option("--env", options.environment, "NAME=VALUE.")->allow_extra_args(false);
-    app.add_option("--cwd", options.cwd, "Working directory inside.");
-    app.add_flag("--json", options.json, "Print the result as JSON.");
-    app.add_flag("--pty", options.pty, "Give it a terminal.");
-    app.add_flag("--stdin,-i", options.stdin_open, "Pass our input on.");
+// Describing an option takes the library longer than one would think: those that are not among the words are left out,
+// unless help is requested.
+class GivenOptions {
+public:
+    GivenOptions(CLI::App& app, std::span<char* const> words)
+        : m_app(app),
+          m_words(words),
+          m_is_help(is_given("-h,--help")) {}
+
+    template <class Value>
+    void option(const char* names, Value& into, const char* what) {
+        if (!m_is_help && !is_given(names)) return;
+        CLI::Option* made = m_app.add_option(names, into, what);
+        if constexpr (std::is_same_v<Value, std::vector<std::string>>) made->allow_extra_args(false);
+    }
+    void flag(const char* names, bool& into, const char* what) {
+        if (m_is_help || is_given(names)) m_app.add_flag(names, into, what);
+    }
+
+private:
+    // Short ones can be joined: -ih.
+    static bool names_option(std::string_view word, std::string_view name) {
+        if (name.starts_with("--")) return word.substr(0, word.find('=')) == name;
+        return word.starts_with('-') && !word.starts_with("--") && word.find(name[1]) != word.npos;
+    }
+    bool is_given(std::string_view names) const {
+        for (const std::string_view name : split(names, ','))
+            for (const std::string_view word : m_words)
+                if (names_option(word, name)) return true;
+        return false;
+    }
+
+    CLI::App& m_app;
+    const std::span<char* const> m_words;
+    const bool m_is_help;
+};
+
+void add_command_options(GivenOptions& given, RunOptions& options) {
+    given.option("--timeout", options.timeout, "End the command after this long, like 30s.");
+    given.option("--env", options.environment, "NAME=VALUE.");
+    given.option("--cwd", options.cwd, "Working directory inside.");
+    given.flag("--json", options.json, "Print the result as JSON.");
+    given.flag("--pty", options.pty, "Give it a terminal.");
+    given.flag("--stdin,-i", options.stdin_open, "Pass our input on.");
 }
 
-void add_run_options(CLI::App& app, RunOptions& options) {
-    add_command_options(app, options);
-    app.add_option("--memory", options.memory, "Memory, like 512m.");
-    app.add_option("--cpus", options.cpus, "Processors, like 1.5.");
-    app.add_option("--wall-clock", options.wall_clock, "End the sandbox after this long.");
-    app.add_option("--pids", options.pids, "Most processes and threads.");
-    app.add_option("--open-files", options.open_files, "Open files of one process.");
-    app.add_option("--disk", options.disk, "Bytes that may be written, like 100m.");
-    app.add_option("--inodes", options.inodes, "Files that may be made.");
-    app.add_option("--io", options.io, "Bytes read from disks per second, and as many written, like 50m; 0: no limit.");
-    app.add_option("--output", options.output, "Bytes of output.");
-    app.add_option("--network", options.network, "none or broker.");
-    app.add_option("--image", options.image, "Image or directory to use as root.");
-    app.add_option("--init-script", options.init_script, "Prepare the root once with this shell script.");
-    app.add_option("--init-timeout", options.init_timeout, "End the init script after this long.");
-    app.add_flag("--init-degrade", options.init_degrade, "Continue without the init script when it fails.");
-    app.add_option("--tier", options.tier, "Weakest wall that will do: ns or gvisor.");
-    app.add_option("--label", options.labels, "NAME=VALUE for the audit log.")->allow_extra_args(false);
-    app.add_option("--mount", options.mounts, "SOURCE:TARGET, read-only, or SOURCE:TARGET:rw.")
-        ->allow_extra_args(false);
-    app.add_option("--thread", options.thread, "Thread whose files to use as /workspace.");
-    app.add_flag("--allow-ptrace", options.allow_ptrace, "Let processes inside debug each other.");
-    app.add_flag("--detach", options.detach, "Leave it running and print its id.");
-    app.add_flag("--keep", options.keep, "Stay when the command ends; for exec.");
-    app.add_flag("--require-cgroup", options.require_cgroup, "Refuse where only rlimits keep the limits.");
+void add_run_options(GivenOptions& given, RunOptions& options) {
+    add_command_options(given, options);
+    given.option("--memory", options.memory, "Memory, like 512m.");
+    given.option("--cpus", options.cpus, "Processors, like 1.5.");
+    given.option("--wall-clock", options.wall_clock, "End the sandbox after this long.");
+    given.option("--pids", options.pids, "Most processes and threads.");
+    given.option("--open-files", options.open_files, "Open files of one process.");
+    given.option("--disk", options.disk, "Bytes that may be written, like 100m.");
+    given.option("--inodes", options.inodes, "Files that may be made.");
+    given.option("--io", options.io, "Bytes read from disks per second, and as many written, like 50m; 0: no limit.");
+    given.option("--output", options.output, "Bytes of output.");
+    given.option("--network", options.network, "none or broker.");
+    given.option("--image", options.image, "Image or directory to use as root.");
+    given.option("--init-script", options.init_script, "Prepare the root once with this shell script.");
+    given.option("--init-timeout", options.init_timeout, "End the init script after this long.");
+    given.flag("--init-degrade", options.init_degrade, "Continue without the init script when it fails.");
+    given.option("--tier", options.tier, "Weakest wall that will do: ns or gvisor.");
+    given.option("--label", options.labels, "NAME=VALUE for the audit log.");
+    given.option("--mount", options.mounts, "SOURCE:TARGET, read-only, or SOURCE:TARGET:rw.");
+    given.option("--thread", options.thread, "Thread whose files to use as /workspace.");
+    given.flag("--allow-ptrace", options.allow_ptrace, "Let processes inside debug each other.");
+    given.flag("--detach", options.detach, "Leave it running and print its id.");
+    given.flag("--keep", options.keep, "Stay when the command ends; for exec.");
+    given.flag("--require-cgroup", options.require_cgroup, "Refuse where only rlimits keep the limits.");
 }
 
 int image_main(int argc, char** argv) {
@@ -201,20 +241,22 @@ int sandbox_cli_main(int argc, char** argv) {
     std::string id, verb, thread, target;
     CLI::App app("Sandboxes of this machine; no server needed.", "hone sandbox");
     app.require_subcommand(1);
-    // Describing an option takes the library longer than one would think: only those of a command that is named.
     const auto is_named = [&](const CLI::App* command) {
         return std::find(argv, argv + argc, command->get_name()) != argv + argc;
     };
     CLI::App* run =
         app.add_subcommand("run", "Run a command in a fresh sandbox; without one, with --detach, an idle sandbox.");
-    if (is_named(run)) add_run_options(*run, options);
+    const std::span<char* const> words(argv, static_cast<size_t>(argc));
+    GivenOptions of_run(*run, words);
+    if (is_named(run)) add_run_options(of_run, options);
     run->footer(
         "What follows -- is the command: hone sandbox run --memory 512m --timeout 30s -- python3 --version\n"
         "Its exit code is ours; 125: the sandbox was refused, 127: the command did not start, 128 + N: signal N.");
     CLI::App* list = app.add_subcommand("list", "Show live sandboxes.");
     list->add_flag("--json", options.json, "Print them as JSON.");
     CLI::App* execute = app.add_subcommand("exec", "Run a further command in a live sandbox.");
-    if (is_named(execute)) add_command_options(*execute, options);
+    GivenOptions of_execute(*execute, words);
+    if (is_named(execute)) add_command_options(of_execute, options);
     execute->footer("What follows -- is the command: hone sandbox exec sbx_… -- ls -l");
     execute->add_option("id", id, "As list shows it.")->required();
     const std::pair<const char*, const char*> controls[] = {
@@ -233,7 +275,7 @@ int sandbox_cli_main(int argc, char** argv) {
     threads->add_option("thread", thread)->required();
     threads->add_option("target", target, "The new thread, or a new directory.");
     for (CLI::App* command : app.get_subcommands({}))
-        command->add_option("--data-dir", options.data_directory, data_directory_help);
+        if (is_named(command)) command->add_option("--data-dir", options.data_directory, data_directory_help);
     if (const auto exit = parse(app, argc - 1, argv + 1)) return *exit;
     if (const auto exit = resolve_data_directory(options.data_directory)) return *exit;
     garbage.data_directory = options.data_directory;

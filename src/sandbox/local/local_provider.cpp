@@ -138,10 +138,9 @@ public:
     Result<> refresh(const Mount& /*changed*/) override { return {}; } // a mount shows its source
 
     Result<> destroy() override {
-        auto gone = view_of(ShimVerb::destroy, {});
-        if (!gone.ok() && gone.error().code == Code::unavailable) return {}; // it ended before it could reply
-        if (!gone.ok()) return std::move(gone).error();
-        return {};
+        auto gone = send(about(ShimVerb::destroy, std::nullopt));
+        return !gone.ok() && gone.error().code == Code::unavailable ? Result<>()
+                                                                    : gone; // it ended before it could reply
     }
 
     // To a slot, before anything else. Code::unavailable: it has ended, and nothing was done.

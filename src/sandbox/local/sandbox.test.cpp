@@ -300,31 +300,28 @@ TEST_CASE("an offset without a file's number is one of the log that is there") {
 
 TEST_CASE("a sandbox runs commands, streams, freezes, is attached to again and leaves nothing") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE_MESSAGE(provider.ok(), provider.error().message);
+    auto provider = open_provider(folder);
     SandboxSpec spec;
     spec.keep = true;
     spec.detached = true;
     spec.network = NetworkMode::broker;
-    auto started = provider.value()->start(spec);
-    REQUIRE_MESSAGE(started.ok(), started.error().message);
-    const SandboxId id = started.value()->id();
-    CHECK(started.value()->listeners().value().size() == 2);
+    auto started = start(*provider, spec);
+    const SandboxId id = started->id();
+    CHECK(started->listeners().value().size() == 2);
 
     Command echo;
     echo.argv = {"/bin/cat"};
     echo.open_stdin = true;
-    const int64_t number = started.value()->execute(echo).value();
+    const int64_t number = started->execute(echo).value();
     {
-        const Fd input = std::move(started.value()->input(number)).value();
+        const Fd input = std::move(started->input(number)).value();
         REQUIRE(write_all(input.get(), "through the pipe").ok());
     }
     // Another server: the first one's connections and its spawner are gone, the sandbox is not.
-    started.value().reset();
-    provider.value().reset();
-    provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
-    auto again = provider.value()->attach(id);
+    started.reset();
+    provider.reset();
+    provider = open_provider(folder);
+    auto again = provider->attach(id);
     REQUIRE_MESSAGE(again.ok(), again.error().message);
     Sandbox& sandbox = *again.value();
     REQUIRE(sandbox.close_input(number).ok());
@@ -338,7 +335,7 @@ TEST_CASE("a sandbox runs commands, streams, freezes, is attached to again and l
     terminal.columns = int64_t{77};
     CHECK(read_all(sandbox, sandbox.execute(terminal).value()) == "/dev/pts/0\r\n33 77\r\n");
 
-    if (provider.value()->capabilities().freeze && ::geteuid() == 0) {
+    if (provider->capabilities().freeze && ::geteuid() == 0) {
         CHECK(sandbox.freeze().ok());
         CHECK(sandbox.view().value().state == State::frozen);
         CHECK(sandbox.execute(echo).error().code == Code::conflict);
@@ -352,68 +349,62 @@ TEST_CASE("a sandbox runs commands, streams, freezes, is attached to again and l
     CHECK(sandbox.wait(failed).value().error.has_value());
 
     CHECK(sandbox.destroy().ok());
-    CHECK(provider.value()->destroy(id).ok()); // a second time is fine
-    CHECK(provider.value()->list().value().empty());
+    CHECK(provider->destroy(id).ok()); // a second time is fine
+    CHECK(provider->list().value().empty());
     CHECK(Store::open(folder.path).value().sandboxes().empty());
 }
 
 TEST_CASE("a slow reader makes the command wait when the spec requires it") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     SandboxSpec spec = shell("yes 0123456789 | head -c 3000000");
     spec.limits.value.output_window_bytes = int64_t{100'000};
-    auto sandbox = provider.value()->start(spec);
-    REQUIRE(sandbox.ok());
+    const auto sandbox = start(*provider, spec);
     // Not a byte was taken, so it cannot have ended.
-    CHECK(sandbox.value()->wait(0, 300).error().code == Code::busy);
-    CHECK(read_all(*sandbox.value(), 0).size() == 3'000'000);
-    CHECK(sandbox.value()->destroy().ok());
+    CHECK(sandbox->wait(0, 300).error().code == Code::busy);
+    CHECK(read_all(*sandbox, 0).size() == 3'000'000);
+    CHECK(sandbox->destroy().ok());
 }
 
 TEST_CASE("a direct stdout is a pipe to its reader, and is not stored") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     SandboxSpec spec = shell("echo aside >&2; yes 0123456789 | head -c 3000000");
     spec.command->direct_stdout = true;
-    auto sandbox = provider.value()->start(spec);
-    REQUIRE(sandbox.ok());
-    CHECK(sandbox.value()->wait(0, 100).error().code == Code::busy); // nobody reads
-    auto pipe = sandbox.value()->stdout_pipe(0);
+    const auto sandbox = start(*provider, spec);
+    CHECK(sandbox->wait(0, 100).error().code == Code::busy); // nobody reads
+    auto pipe = sandbox->stdout_pipe(0);
     REQUIRE_MESSAGE(pipe.ok(), pipe.error().message);
-    CHECK(sandbox.value()->stdout_pipe(0).error().code == Code::conflict);
+    CHECK(sandbox->stdout_pipe(0).error().code == Code::conflict);
     int64_t bytes = 0;
     char buffer[1 << 16];
     for (ssize_t count; (count = ::read(pipe.value().get(), buffer, sizeof buffer)) > 0;) bytes += count;
     CHECK(bytes == 3'000'000);
-    CHECK(sandbox.value()->wait(0).value().exit_code == 0);
-    CHECK(sandbox.value()->wait(0).value().output_bytes == 6);
-    CHECK(read_all(*sandbox.value(), 0).size() == 6);
-    CHECK(sandbox.value()->destroy().ok());
+    CHECK(sandbox->wait(0).value().exit_code == 0);
+    CHECK(sandbox->wait(0).value().output_bytes == 6);
+    CHECK(read_all(*sandbox, 0).size() == 6);
+    CHECK(sandbox->destroy().ok());
 }
 
 TEST_CASE("a layer is built once and a thread can be forked") {
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     const Store store = Store::open(folder.path).value();
     Preparation preparation;
     preparation.space = "space_a";
     preparation.script = "echo prepared > /home/worker/mark";
-    auto layer = prepare_layer(*provider.value(), store, preparation);
+    auto layer = prepare_layer(*provider, store, preparation);
     REQUIRE_MESSAGE(layer.ok(), layer.error().message);
     CHECK(layer.value().built);
-    CHECK_FALSE(prepare_layer(*provider.value(), store, preparation).value().built);
+    CHECK_FALSE(prepare_layer(*provider, store, preparation).value().built);
 
     SandboxSpec spec = shell("cp /home/worker/mark /workspace/mark");
     spec.layers.value = {layer.value().key};
     spec.thread = "one";
     spec.limits.value.disk_bytes = int64_t{16} << 20;
-    auto sandbox = provider.value()->start(spec);
-    REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
-    REQUIRE(sandbox.value()->wait_stopped().ok());
-    REQUIRE(sandbox.value()->destroy().ok());
+    const auto sandbox = start(*provider, spec);
+    REQUIRE(sandbox->wait_stopped().ok());
+    REQUIRE(sandbox->destroy().ok());
     const Volumes volumes(store, ::geteuid() == 0);
     CHECK(volumes.fork("one", "two").ok());
     CHECK(volumes.fork("one", "two").error().code == Code::conflict);

@@ -33,13 +33,16 @@ Result<Fd> open_log(const std::string& path) {
 
 } // namespace
 
-Result<> append_event(const std::string& path, const SandboxEvent& event) {
+Result<> append_events(const std::string& path, std::span<const SandboxEvent> events) {
+    std::string text;
+    for (const SandboxEvent& event : events) {
+        // Absent facts are left out: a line holds what its kind has.
+        json::Object line = json::to_value(event).as_object();
+        for (auto entry = line.begin(); entry != line.end();)
+            entry = entry->value().is_null() ? line.erase(entry) : entry + 1;
+        text += json::print(line) + "\n";
+    }
     const Fd file = TRY(open_log(path));
-    // Absent facts are left out: a line holds what its kind has.
-    json::Object line = json::to_value(event).as_object();
-    for (auto entry = line.begin(); entry != line.end();)
-        entry = entry->value().is_null() ? line.erase(entry) : entry + 1;
-    const std::string text = json::print(line) + "\n";
     const ssize_t count = ::write(file.get(), text.data(), text.size());
     if (count < 0) return system_error("write the audit log", errno);
     if (static_cast<size_t>(count) != text.size()) return unavailable("the audit log is full");

@@ -81,8 +81,11 @@ public:
     virtual Result<> record(const SandboxEvent& event, int64_t next) = 0;
 };
 
-// Appends one line in one write. An error means that it is not recorded: the caller must not continue.
-Result<> append_event(const std::string& path, const SandboxEvent& event);
+// Appends a line for each in one write. An error means that they are not recorded: the caller must not continue.
+Result<> append_events(const std::string& path, std::span<const SandboxEvent> events);
+inline Result<> append_event(const std::string& path, const SandboxEvent& event) {
+    return append_events(path, std::span(&event, 1));
+}
 
 // Keeps writers away, so that the log can be read to its end and moved: they wait, then write to a new one. A closed Fd
 // while it is being written.

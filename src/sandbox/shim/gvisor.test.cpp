@@ -63,11 +63,9 @@ int64_t count_arguments(const std::string& text) {
 TEST_CASE("variables and arguments of a command inside gVisor are in no list of the host's processes") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
-    auto started = provider.value()->start(gvisor_spec());
-    REQUIRE_MESSAGE(started.ok(), started.error().message);
-    Sandbox& sandbox = *started.value();
+    const auto provider = open_provider(folder);
+    const auto started = start(*provider, gvisor_spec());
+    Sandbox& sandbox = *started;
     const std::string value = "canary-" + to_hex(crypto::random_bytes(12));
     Command command;
     command.argv = {"/bin/bash", "-c", "echo \"$TOKEN\"; id -u; pwd; command -v ls; exec sleep 600",
@@ -76,17 +74,7 @@ TEST_CASE("variables and arguments of a command inside gVisor are in no list of 
     auto number = sandbox.execute(command);
     REQUIRE_MESSAGE(number.ok(), number.error().message);
     const std::string expected = value + "\n1000\n/workspace\n/usr/bin/ls\n";
-    std::string said;
-    int64_t next = 0;
-    const auto read_more = [&] {
-        auto output = sandbox.output(number.value(), next);
-        REQUIRE_MESSAGE(output.ok(), output.error().message);
-        next = output.value().next;
-        for (const Output::Part& part : output.value().parts) said += part.bytes;
-        return said.size() >= expected.size() || output.value().finished;
-    };
-    for (int i = 0; i < 60'000 && !read_more(); ++i) ::poll(nullptr, 0, 1);
-    CHECK(said == expected);
+    CHECK(read_all(sandbox, number.value(), expected.size()) == expected);
     CHECK(count_arguments(sandbox.id().text()) > 0); // the command's own process of the host is among them
     CHECK(count_arguments(value) == 0);
     CHECK(sandbox.destroy().ok());
@@ -96,11 +84,9 @@ TEST_CASE(
     "a command inside gVisor that cannot be started has the reason, and one that ends by itself keeps its exit code") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
-    auto started = provider.value()->start(gvisor_spec());
-    REQUIRE_MESSAGE(started.ok(), started.error().message);
-    Sandbox& sandbox = *started.value();
+    const auto provider = open_provider(folder);
+    const auto started = start(*provider, gvisor_spec());
+    Sandbox& sandbox = *started;
     const auto result_of = [&](const Command& command) {
         auto number = sandbox.execute(command);
         REQUIRE_MESSAGE(number.ok(), number.error().message);
@@ -128,22 +114,19 @@ TEST_CASE(
     alone.keep = false;
     alone.command = Command();
     alone.command->argv = {"/bin/absent"};
-    auto other = provider.value()->start(alone);
-    REQUIRE_MESSAGE(other.ok(), other.error().message);
-    const auto view = other.value()->wait_stopped(60'000);
+    const auto other = start(*provider, alone);
+    const auto view = other->wait_stopped(60'000);
     REQUIRE(view.ok());
     CHECK(view.value().commands.at(0).error == "start /bin/absent: No such file or directory");
-    CHECK(other.value()->destroy().ok());
+    CHECK(other->destroy().ok());
 }
 
 TEST_CASE("a command inside gVisor that is over its time ends with all of its group") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
-    auto started = provider.value()->start(gvisor_spec());
-    REQUIRE_MESSAGE(started.ok(), started.error().message);
-    Sandbox& sandbox = *started.value();
+    const auto provider = open_provider(folder);
+    const auto started = start(*provider, gvisor_spec());
+    Sandbox& sandbox = *started;
     Command command;
     command.argv = {"/bin/bash", "-c", "sleep 4711 & exec sleep 4712"};
     command.timeout_ms = 500;
@@ -163,14 +146,12 @@ TEST_CASE("a command inside gVisor that is over its time ends with all of its gr
 TEST_CASE("a gVisor sandbox reaches the broker's ports, and its thread is the same in every tier") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     SandboxSpec spec = gvisor_spec();
     spec.thread = "one";
     spec.network = NetworkMode::broker;
-    auto started = provider.value()->start(spec);
-    REQUIRE_MESSAGE(started.ok(), started.error().message);
-    Sandbox& sandbox = *started.value();
+    const auto started = start(*provider, spec);
+    Sandbox& sandbox = *started;
     CHECK(sandbox.view().value().tier == Tier::gvisor);
     auto listeners = sandbox.listeners();
     REQUIRE(listeners.ok());
@@ -198,25 +179,22 @@ TEST_CASE("a gVisor sandbox reaches the broker's ports, and its thread is the sa
     SandboxSpec weaker = shell("cat /workspace/mark && echo more >> /workspace/mark");
     weaker.thread = "one";
     weaker.limits = spec.limits;
-    auto other = provider.value()->start(weaker);
-    REQUIRE_MESSAGE(other.ok(), other.error().message);
-    CHECK(other.value()->wait_stopped().value().commands[0].exit_code == 0);
-    CHECK(read_all(*other.value(), 0) == "kept\n");
-    CHECK(other.value()->destroy().ok());
+    const auto other = start(*provider, weaker);
+    CHECK(other->wait_stopped().value().commands[0].exit_code == 0);
+    CHECK(read_all(*other, 0) == "kept\n");
+    CHECK(other->destroy().ok());
 }
 
 TEST_CASE("a gVisor thread volume is full when it is full") {
     if (!has_gvisor()) return skip_test("needs root and runsc");
     Folder folder;
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
+    const auto provider = open_provider(folder);
     SandboxSpec spec = gvisor_spec();
     spec.thread = "one";
-    auto sandbox = provider.value()->start(spec);
-    REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
-    const int64_t number = run_shell(*sandbox.value(), "dd if=/dev/zero of=/workspace/fill bs=1M count=64 2>/dev/null");
-    CHECK(sandbox.value()->wait(number, 120'000).value().exit_code != 0);
-    CHECK(sandbox.value()->destroy().ok());
+    const auto sandbox = start(*provider, spec);
+    const int64_t number = run_shell(*sandbox, "dd if=/dev/zero of=/workspace/fill bs=1M count=64 2>/dev/null");
+    CHECK(sandbox->wait(number, 120'000).value().exit_code != 0);
+    CHECK(sandbox->destroy().ok());
 }
 
 TEST_CASE("a signal reaches a command inside gVisor, and an end of the server leaves the sandbox alive") {
@@ -224,23 +202,20 @@ TEST_CASE("a signal reaches a command inside gVisor, and an end of the server le
     Folder folder;
     SandboxId id;
     {
-        auto provider = open_local_provider({folder.path, hone_program()});
-        REQUIRE(provider.ok());
+        const auto provider = open_provider(folder);
         SandboxSpec spec = gvisor_spec();
         spec.detached = true;
-        auto sandbox = provider.value()->start(spec);
-        REQUIRE_MESSAGE(sandbox.ok(), sandbox.error().message);
-        id = sandbox.value()->id();
+        const auto sandbox = start(*provider, spec);
+        id = sandbox->id();
         // The trap runs inside: killing runsc's own process on the host would leave no mark.
-        const int64_t number = run_shell(
-            *sandbox.value(), "trap 'echo ended > /tmp/mark; exit 5' TERM; echo up; while :; do sleep 0.05; done");
-        REQUIRE(sandbox.value()->output(number, 0, 60'000).ok());
-        REQUIRE(sandbox.value()->signal(number, SIGTERM).ok());
-        CHECK(sandbox.value()->wait(number, 60'000).value().exit_code == 5);
+        const int64_t number =
+            run_shell(*sandbox, "trap 'echo ended > /tmp/mark; exit 5' TERM; echo up; while :; do sleep 0.05; done");
+        REQUIRE(sandbox->output(number, 0, 60'000).ok());
+        REQUIRE(sandbox->signal(number, SIGTERM).ok());
+        CHECK(sandbox->wait(number, 60'000).value().exit_code == 5);
     }
-    auto provider = open_local_provider({folder.path, hone_program()});
-    REQUIRE(provider.ok());
-    auto again = provider.value()->attach(id);
+    const auto provider = open_provider(folder);
+    auto again = provider->attach(id);
     REQUIRE_MESSAGE(again.ok(), again.error().message);
     const int64_t number = run_shell(*again.value(), "cat /tmp/mark");
     CHECK(again.value()->wait(number, 60'000).value().exit_code == 0);

@@ -45,7 +45,12 @@ public:
         Fd volume;
         if (m_plan.volume != nullptr) volume = std::move(m_plan.volume->mount);
         const MountMaker maker = m_plan.machine.as_root ? MountMaker::shim : MountMaker::child;
-        return explain(admit(m_launched, maker, claim, std::move(volume)));
+        auto outcome = admit(m_launched, maker, claim, std::move(volume));
+        if (outcome.ok() && !m_plan.machine.filter &&
+            !claim.allow_ptrace) // needed last, while the child finishes the root
+            outcome =
+                send_packet(m_launched.control.get(), SyscallFilter::build(SyscallFilter::Ptrace::refused).bytes(), {});
+        return explain(std::move(outcome));
     }
 
     Result<> settle() override {

@@ -109,12 +109,13 @@ Result<> Shim::start() {
     note_free_space();
     // Without its line in the log nothing of the worker runs. Pid 1 takes the command up
     // when it is there.
-    TRY(note(EventKind::start, nullptr));
-    if (m_spec.command) TRY(execute(*m_spec.command));
+    collect_note(EventKind::start, nullptr);
+    if (m_spec.command)
+        TRY(execute(*m_spec.command));
+    else
+        TRY(write_notes());
     TRY(m_body->settle());
-    ShimReply ready;
-    ready.view = view();
-    send(m_connections.front(), ready);
+    send(m_connections.front(), ShimReply());
     return {};
 }
 
@@ -220,8 +221,7 @@ void Shim::command_ended(int64_t number, int wait_status) {
 
 // A command is done when its first process has ended; in a sandbox that stays, its children may hold the pipes: what
 // is in them now belongs to it, what comes later does not.
-void Shim::close_if_done(RunningCommand& command) {
-    if (!command.exited || command.result.finished) return;
+void Shim::finish(RunningCommand& command) {
     for (const Stream stream : {Stream::out, Stream::err}) {
         Fd& source = stream == Stream::out ? command.out : command.err;
         while (source.is_open()) {
@@ -234,7 +234,13 @@ void Shim::close_if_done(RunningCommand& command) {
     command.input.reset();
     command.result.finished = true;
     if (command.result.duration_ms == 0) command.result.duration_ms = milliseconds(boot_time() - command.started);
-    if (auto noted = note(EventKind::command_end, &command); !noted.ok()) {
+    collect_note(EventKind::command_end, &command);
+}
+
+void Shim::close_if_done(RunningCommand& command) {
+    if (!command.exited || command.result.finished) return;
+    finish(command);
+    if (auto noted = write_notes(); !noted.ok()) {
         hit(LimitHit::audit);
         stop();
     }
@@ -264,7 +270,8 @@ void Shim::stop() {
 }
 
 void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
-    m_cgroup.kill(); // nothing should be left; make sure
+    // In the tier `ns` all ended with pid 1, and a group that is not empty is killed when it is to be removed.
+    if (m_start.tier == Tier::gvisor) m_cgroup.kill();
     measure();
     measure_watched();
     const CgroupUse use = m_cgroup.use();
@@ -279,11 +286,11 @@ void Shim::body_ended(int64_t cpu_ns, int64_t written_bytes) {
         if (!command.exited) command.result.signal = SIGKILL;
         command.exited = true;
         for (const LimitHit limit : m_view.limits_hit) hit(command, limit);
-        close_if_done(command);
+        finish(command);
     }
     m_view.state = State::stopped;
     m_stopped = boot_time();
-    (void)note(EventKind::teardown, nullptr).ok();
+    if (auto noted = note(EventKind::teardown, nullptr); !noted.ok()) hit(LimitHit::audit);
 }
 
 // Empty groups are removed after those who wait for the end got their reply, and before the end is reported as

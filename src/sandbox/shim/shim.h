@@ -20,7 +20,7 @@ struct Machine {
     std::vector<std::string> masks;
     std::string gvisor_program; // empty: not available
     Fd init_program;
-    std::optional<SyscallFilter> filter;
+    std::optional<SyscallFilter> filter; // of many sandboxes; none: each shim builds it
 };
 
 // Whether this machine can do what the spec requires.

@@ -30,7 +30,7 @@ struct Connection {
 // What a place takes of the disk that the kernel does not cap.
 struct WatchedUse {
     TreeSize size;               // with files that have no name any more
-    bool may_hide_files = false; // a process cannot be inspected
+    bool may_hide_files = false; // a process, or the queue of a socket, cannot be inspected
 };
 
 class Shim final : public BodyListener {
@@ -75,6 +75,7 @@ private:
 
     Result<int64_t> execute(const Command& command);
     void take_output(RunningCommand& command, Stream stream);
+    void finish(RunningCommand& command);
     void close_if_done(RunningCommand& command);
     void stop();
     void leave();
@@ -113,7 +114,10 @@ private:
 
     void hit(LimitHit limit);
     void hit(RunningCommand& command, LimitHit limit);
+    // The lines of what happens at the same time are written together: what is collected, with what is noted next.
+    void collect_note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error = std::nullopt);
     Result<> note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error = std::nullopt);
+    Result<> write_notes();
     const SandboxView& view();
 
     ShimStart m_start;
@@ -127,6 +131,7 @@ private:
     std::optional<SpareVolume> m_spare; // of a slot, when it was not needed
     std::unique_ptr<Body> m_body;
     std::list<RunningCommand> m_commands;
+    std::vector<SandboxEvent> m_notes; // not in the audit log yet
     std::list<Connection> m_connections;
     std::vector<Fd> m_held; // locks on layers and the image: they must not go while they are mounted
     Fd m_listener;

@@ -1,6 +1,7 @@
 // The clock and the limits of a sandbox as its shim keeps them, and what of it is written to the audit log.
 #include "sandbox/image/tree.h"
 #include "sandbox/shim/shim_keeper.h"
+#include "sandbox/shim/unlinked_files.h"
 #include "sandbox/wall/process_memory.h"
 #include "sandbox/wall/stillness.h"
 
@@ -9,12 +10,14 @@
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
+#include <functional>
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
+#include <type_traits>
 #include <unistd.h>
 
 namespace hone::sandbox {
@@ -30,6 +33,7 @@ constexpr Duration pause_after_end = std::chrono::milliseconds(50);
 constexpr Duration still_every = std::chrono::seconds(5);
 constexpr Duration still_every_when_changed = std::chrono::seconds(1);
 constexpr int still_attempts = 3;
+constexpr unsigned longest_inspection_s = 20;
 } // namespace
 
 Duration boot_time() {
@@ -127,29 +131,32 @@ void Shim::measure_tree_use() {
 
 namespace {
 
-// With the rights of the sandbox's own user namespace, in which the shim is the owner: an ordinary user's shim cannot
-// read a directory of mode 000, and must not change the mode while the worker runs.
-TreeSize measure_as_owner(pid_t pid, int directory, int64_t most_files) {
-    TreeSize failed;
-    failed.complete = false;
+// Measures in a child process. With `namespace_of`, it has the rights of the user namespace of that process, in which
+// an ordinary user's shim is the owner: the shim itself cannot read a directory of mode 000, and must not change the
+// mode while the worker runs; nor can it inspect a process that is not dumpable.
+template <class Measured>
+std::optional<Measured> measure_apart(std::optional<pid_t> namespace_of, const std::function<Measured()>& measure) {
+    static_assert(std::is_trivially_copyable_v<Measured>);
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return failed;
+    if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
     const Fd reader(ends[0]);
     Fd writer(ends[1]);
     const pid_t child = ::fork();
-    if (child < 0) return failed;
+    if (child < 0) return std::nullopt;
     if (child == 0) {
-        const Fd owner(::open(("/proc/" + std::to_string(pid) + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
-        if (!owner.is_open() || ::setns(owner.get(), CLONE_NEWUSER) != 0) ::_exit(1);
-        const TreeSize size = measure_tree(directory, most_files);
-        ::_exit(::write(writer.get(), &size, sizeof size) == sizeof size ? 0 : 1);
+        if (namespace_of) {
+            const Fd owner(::open(("/proc/" + std::to_string(*namespace_of) + "/ns/user").c_str(), O_RDONLY));
+            if (!owner.is_open() || ::setns(owner.get(), CLONE_NEWUSER) != 0) ::_exit(1);
+        }
+        const Measured measured = measure();
+        ::_exit(::write(writer.get(), &measured, sizeof measured) == sizeof measured ? 0 : 1);
     }
     writer.reset();
-    TreeSize size;
-    const bool whole = ::read(reader.get(), &size, sizeof size) == sizeof size;
+    Measured measured;
+    const bool whole = ::read(reader.get(), &measured, sizeof measured) == sizeof measured;
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return whole ? size : failed;
+    return whole ? std::optional(measured) : std::nullopt;
 }
 
 int64_t free_bytes(int directory) {
@@ -191,9 +198,21 @@ WatchedUse Shim::read_watched(int place, bool running) const {
     const int64_t most_files = *m_spec.limits.value.disk_inodes;
     WatchedUse use;
     use.size = measure_tree(place, most_files, running ? Unreadable::report : Unreadable::open);
-    if (use.size.denied && running) use.size = measure_as_owner(m_body->pid(), place, most_files);
     if (!running) return use;
-    const UnlinkedUse unlinked = unlinked_use(m_body->pid(), memory_devices());
+    const pid_t root = m_body->pid();
+    const auto owner = m_start.machine->as_root || m_start.is_helper ? std::nullopt : std::optional(root);
+    if (use.size.denied)
+        if (const auto size = measure_apart<TreeSize>(owner, [&] { return measure_tree(place, most_files); }))
+            use.size = *size;
+    const std::vector<dev_t> memory = memory_devices();
+    UnlinkedUse unlinked = unlinked_use(root, memory, Inspection::listed);
+    if (!unlinked.complete) {
+        const auto inspect = [&] {
+            ::alarm(longest_inspection_s);
+            return unlinked_use(root, memory, Inspection::taken);
+        };
+        unlinked = measure_apart<UnlinkedUse>(owner, inspect).value_or(unlinked);
+    }
     use.size.bytes += unlinked.bytes;
     use.may_hide_files = !unlinked.complete;
     return use;
@@ -204,7 +223,8 @@ bool Shim::is_over(const WatchedUse& use, int64_t free) const {
     const int place = m_volume ? m_volume->files.get() : m_body->scratch();
     const int64_t reserved = reserved_bytes(place);
     const bool host_is_full = free < reserved && m_free_at_start >= reserved;
-    // Programs like ssh-agent hide what they hold, honestly; then the host's own growth is what can be measured.
+    // When not even a copy of every descriptor shows what they hold, the host's own growth is what can be measured,
+    // with what others write.
     const bool hidden_growth = use.may_hide_files && m_free_at_start - free - use.size.bytes >= limits.disk_bytes;
     return use.size.bytes >= limits.disk_bytes || use.size.files > limits.disk_inodes || !use.size.complete ||
            host_is_full || hidden_growth;
@@ -291,7 +311,7 @@ const SandboxView& Shim::view() {
     return m_view;
 }
 
-Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
+void Shim::collect_note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
     SandboxEvent event;
     event.time = m_clock.now();
     event.kind = kind;
@@ -329,7 +349,17 @@ Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::op
         event.peak_memory_bytes = m_view.peak_memory_bytes;
         event.cpu_ns = m_view.cpu_ns;
     }
-    return append_event(m_start.store->audit(), event);
+    m_notes.push_back(std::move(event));
+}
+
+Result<> Shim::note(EventKind kind, const RunningCommand* command, const std::optional<Error>& error) {
+    collect_note(kind, command, error);
+    return write_notes();
+}
+
+Result<> Shim::write_notes() {
+    const std::vector<SandboxEvent> events = std::exchange(m_notes, {});
+    return append_events(m_start.store->audit(), events);
 }
 
 } // namespace hone::sandbox

@@ -63,9 +63,11 @@ bool Shim::reply_when_ready(Connection& connection, const ShimRequest& request) 
     if (request.verb == ShimVerb::stop || request.verb == ShimVerb::destroy ||
         (request.verb == ShimVerb::wait && !request.number)) {
         if (m_view.state != State::stopped && !late) return false;
-        reply.view = view();
         reply.finished = m_view.state == State::stopped;
-        if (request.verb == ShimVerb::destroy && m_view.state == State::stopped) leave();
+        if (request.verb != ShimVerb::destroy)
+            reply.view = view();
+        else if (m_view.state == State::stopped)
+            leave();
     } else {
         auto found = find(request.number);
         if (!found.ok()) return send(connection, refusal<ShimReply>(found.error())), true;

@@ -57,7 +57,7 @@ LaunchPlan ground_plan(const Machine& machine, const Store& store, unsigned host
     ground.masks = machine.masks;
     ground.limits_by = machine.cgroups.keeper();
     ground.landlock_version = machine.landlock_version;
-    ground.filter = &*machine.filter;
+    if (machine.filter) ground.filter = &*machine.filter;
     ground.init_program = machine.init_program.get();
     if (!plain_root) return plan;
     ground.lowers.push_back({store.base() + "/host", "", true, machine.as_root, false});

@@ -65,7 +65,6 @@ Result<Machine> probe_machine() {
     if (machine.landlock_version < 1)
         return unavailable("this kernel has no Landlock, or it is off (boot with lsm=landlock,…)");
     if (!kernel_has_seccomp()) return unavailable("this kernel has no seccomp filters");
-    machine.filter = SyscallFilter::build(SyscallFilter::Ptrace::refused);
     machine.masks = masked_proc_entries();
     if (::access("/usr/bin/runsc", X_OK) == 0) machine.gvisor_program = "/usr/bin/runsc";
     const std::string path = TRY(find_init_program());
@@ -78,6 +77,7 @@ Result<Machine> probe_machine() {
 Result<Spawner> Spawner::open(const std::string& data_directory, Place place) {
     Store store = TRY(Store::open(data_directory));
     Machine machine = TRY(probe_machine());
+    if (place == Place::process_of_its_own) machine.filter = SyscallFilter::build(SyscallFilter::Ptrace::refused);
     // A worker keeps the further groups of its creator, whatever its uid is: be in none. Only root can.
     if (machine.as_root && ::setgroups(0, nullptr) != 0) return system_error("leave the groups of root", errno);
     TRY(make_base_roots(store.base(), machine.as_root ? static_cast<int>(inside_uid) : -1));

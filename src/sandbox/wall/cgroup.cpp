@@ -379,12 +379,11 @@ void Cgroup::kill() const {
 
 CgroupUse Cgroup::use() const {
     CgroupUse use;
-    if (const std::string file = find("memory.peak"); !file.empty()) use.peak_memory_bytes = read_number(file);
-    if (const std::string file = find("memory.max_usage_in_bytes"); !file.empty())
-        use.peak_memory_bytes = read_number(file);
-    if (const std::string file = find("memory.events"); !file.empty()) use.oom_kills = read_count(file, "oom_kill");
-    if (const std::string file = find("memory.oom_control"); !file.empty())
-        use.oom_kills = read_count(file, "oom_kill");
+    // Of version 1 or of version 2: a machine has the memory controller once.
+    std::string peak = find("memory.max_usage_in_bytes"), kills = find("memory.oom_control");
+    if (kills.empty()) peak = find("memory.peak"), kills = find("memory.events");
+    if (!peak.empty()) use.peak_memory_bytes = read_number(peak);
+    if (!kills.empty()) use.oom_kills = read_count(kills, "oom_kill");
     if (const std::string file = find("pids.events"); !file.empty()) use.pids_refused = read_count(file, "max");
     if (const std::string file = find("cpu.stat"); !file.empty()) use.cpu_ns = read_count(file, "usage_usec") * 1000;
     return use;

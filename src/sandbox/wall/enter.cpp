@@ -27,6 +27,8 @@ namespace hone::sandbox {
 
 namespace {
 
+constexpr size_t longest_filter = BPF_MAXINSNS * sizeof(sock_filter);
+
 // Writable places; everything else of the root is read-only.
 constexpr const char* writable_places[] = {"workspace", "home/worker", "tmp", "var/tmp", "run"};
 
@@ -278,7 +280,15 @@ Result<> drop_privileges() {
     return expect(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "set no_new_privs");
 }
 
-Result<> lock_doors(const Ground& ground, const Claim& claim) {
+// The one of the ground, or that which the shim built meanwhile. With tracing, which is rare, it is built here.
+Result<SyscallFilter> take_filter(const Ground& ground, const Claim& claim, int control) {
+    if (claim.allow_ptrace) return SyscallFilter::build(SyscallFilter::Ptrace::allowed);
+    if (ground.filter != nullptr) return *ground.filter;
+    return SyscallFilter::of_bytes(TRY(receive_packet(control, longest_filter)).text);
+}
+
+Result<> lock_doors(const Ground& ground, const Claim& claim, int control) {
+    const SyscallFilter filter = TRY(take_filter(ground, claim, control));
     std::vector<std::string> paths{"/dev"};
     for (const char* place : writable_places) paths.push_back(std::string("/") + place);
     for (const TreeMount& mount : claim.others)
@@ -288,11 +298,7 @@ Result<> lock_doors(const Ground& ground, const Claim& claim) {
     for (const std::string& path : paths) writable.push_back(path.c_str());
     if (const int failed = restrict_files(ground.landlock_version, writable))
         return system_error("restrict files by Landlock", failed);
-    int failed = 0;
-    if (claim.allow_ptrace) // rare: built where it is needed
-        failed = SyscallFilter::build(SyscallFilter::Ptrace::allowed).load();
-    else
-        failed = ground.filter->load();
+    const int failed = filter.load();
     return failed == 0 ? Result<>() : Result<>(system_error("load the syscall filter", failed));
 }
 
@@ -388,7 +394,7 @@ Result<> build_and_enter(const Ground& ground, int control) {
     TRY(arrange_descriptors(ground.init_program, control));
     // From here on only hone-init's two descriptors; the Fd objects above die with this address space.
     ::close_range(init::control_descriptor + 2, ~0u, CLOSE_RANGE_CLOEXEC);
-    TRY(lock_doors(ground, claim));
+    TRY(lock_doors(ground, claim, control));
     char name[] = "hone-init";
     char* const arguments[] = {name, nullptr};
     char* const environment[] = {nullptr};

@@ -29,8 +29,8 @@ struct Ground {
     std::vector<std::string> masks; // below /proc
     LimitKeeper limits_by = LimitKeeper::rlimit;
     int landlock_version = 0;
-    const SyscallFilter* filter = nullptr;
-    int init_program = -1; // hone-init in a sealed memory file
+    const SyscallFilter* filter = nullptr; // null: the shim sends it after the claim
+    int init_program = -1;                 // hone-init in a sealed memory file
 };
 
 // What the creator of the sandbox decides. Travels as JSON to the waiting child.
@@ -56,8 +56,9 @@ struct Claim {
 };
 
 // Never returns. `control` is the socket to the shim; `entrances` lead into the groups of this sandbox. The shim sends
-// the start message and the ground's mounts, receives "waiting", sends the claim with its mounts, and receives "made"
-// with the scratch directory, the mount namespace and the listeners; later the socket belongs to hone-init.
+// the start message and the ground's mounts, receives "waiting", sends the claim with its mounts, and the filter if the
+// ground has none, and receives "made" with the scratch directory, the mount namespace and the listeners; later the
+// socket belongs to hone-init.
 [[noreturn]] void enter_sandbox(const Ground& ground, const std::vector<Fd>& entrances, int control);
 
 // Limits that the kernel keeps without groups, taken over by everything that this process starts. `most_tasks`: of its

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <fcntl.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -33,6 +34,16 @@ inline pid_t clone_into_namespaces(uint64_t flags, int& pidfd, int cgroup_descri
 // The header of glibc 2.36 declares it without C linkage.
 inline int signal_process(int pidfd, int signal) {
     return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+// A descriptor of a process, or of one of its threads that is not the first (Linux 6.9).
+inline Fd open_process(pid_t pid, bool is_thread) {
+    return Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, is_thread ? O_EXCL : 0)));
+}
+
+// A copy of a descriptor of another process, which the caller has the right to trace.
+inline Fd take_descriptor(int process, int number) {
+    return Fd(static_cast<int>(syscall(SYS_pidfd_getfd, process, number, 0)));
 }
 
 // Opens below `directory` without following any link, and without leaving it.

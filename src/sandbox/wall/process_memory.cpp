@@ -3,16 +3,11 @@
 #include "base/file.h"
 #include "base/text.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <dirent.h>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <vector>
 
@@ -64,105 +59,7 @@ int64_t add_children(const std::string& directory, std::vector<std::string>& wai
     return count;
 }
 
-constexpr int64_t most_descriptors = 200'000;
-
-class UnlinkedMeter {
-public:
-    explicit UnlinkedMeter(const std::vector<dev_t>& memory_devices) : m_memory_devices(memory_devices) {}
-
-    void inspect(const std::string& process) {
-        count_file(process + "/exe");
-        count_descriptors(process);
-        count_mappings(process);
-    }
-
-    UnlinkedUse finish() {
-        for (const auto& [file, bytes] : m_files) m_use.bytes += bytes;
-        return m_use;
-    }
-
-private:
-    using File = std::pair<dev_t, ino_t>;
-
-    bool takes_disk(dev_t device) const {
-        return std::find(m_memory_devices.begin(), m_memory_devices.end(), device) == m_memory_devices.end();
-    }
-
-    void add(const File& file, int64_t bytes) {
-        int64_t& known = m_files[file];
-        known = std::max(known, bytes);
-    }
-
-    // True when it is a socket.
-    bool count_file(const std::string& path) {
-        struct stat status {};
-        if (::stat(path.c_str(), &status) != 0) {
-            if (errno == EACCES || errno == EPERM) m_use.complete = false;
-            return false;
-        }
-        if (S_ISREG(status.st_mode) && status.st_nlink == 0 && takes_disk(status.st_dev))
-            add({status.st_dev, status.st_ino}, status.st_blocks * 512);
-        return S_ISSOCK(status.st_mode);
-    }
-
-    void count_descriptors(const std::string& process) {
-        const std::unique_ptr<DIR, int (*)(DIR*)> descriptors(::opendir((process + "/fd").c_str()), ::closedir);
-        if (!descriptors && errno != ENOENT && errno != ESRCH) m_use.complete = false;
-        while (const dirent* entry = descriptors ? ::readdir(descriptors.get()) : nullptr) {
-            if (entry->d_name[0] == '.') continue;
-            if (++m_descriptors > most_descriptors) {
-                m_use.complete = false;
-                return;
-            }
-            if (count_file(process + "/fd/" + entry->d_name)) look_into_socket(process + "/fdinfo/" + entry->d_name);
-        }
-    }
-
-    void look_into_socket(const std::string& path) {
-        const auto facts = read_file(path, 4096);
-        if (!facts.ok()) return;
-        for (const std::string_view line : split(facts.value(), '\n'))
-            if (line.starts_with("scm_fds:") && trim(line.substr(8)) != "0") m_use.complete = false;
-    }
-
-    // A mapping keeps a file after its descriptor was closed. Only the mapped part is known then.
-    void count_mappings(const std::string& process) {
-        const auto maps = read_file(process + "/maps", 64 << 20);
-        if (!maps.ok()) return;
-        for (const std::string_view line : split(maps.value(), '\n')) {
-            if (!line.ends_with(" (deleted)")) continue;
-            unsigned long long from = 0, to = 0, offset = 0, inode = 0;
-            unsigned major_number = 0, minor_number = 0;
-            if (std::sscanf(std::string(line.substr(0, 200)).c_str(), "%llx-%llx %*s %llx %x:%x %llu", &from, &to,
-                            &offset, &major_number, &minor_number, &inode) != 6)
-                continue;
-            const dev_t device = makedev(major_number, minor_number);
-            if (takes_disk(device) && major_number + minor_number != 0)
-                add({device, static_cast<ino_t>(inode)}, static_cast<int64_t>(offset + to - from));
-        }
-    }
-
-    const std::vector<dev_t>& m_memory_devices;
-    UnlinkedUse m_use;
-    int64_t m_descriptors = 0;
-    std::map<File, int64_t> m_files;
-};
-
 } // namespace
-
-UnlinkedUse unlinked_use(pid_t root, const std::vector<dev_t>& memory_devices) {
-    UnlinkedMeter meter(memory_devices);
-    bool at_root = true;
-    std::vector<std::string> waiting{"/proc/" + std::to_string(root)};
-    while (!waiting.empty()) {
-        const std::string process = std::move(waiting.back());
-        waiting.pop_back();
-        add_children(process, waiting);
-        if (!at_root) meter.inspect(process);
-        at_root = false;
-    }
-    return meter.finish();
-}
 
 std::vector<pid_t> process_descendants(pid_t root) {
     constexpr std::string_view folder = "/proc/";

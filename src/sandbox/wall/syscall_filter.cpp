@@ -3,6 +3,7 @@
 #include "sandbox/wall/filter_program.h"
 
 #include <cerrno>
+#include <cstring>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -430,6 +431,17 @@ SyscallFilter SyscallFilter::build(Ptrace ptrace) {
     allow_requests(calls);
     SyscallFilter filter;
     filter.m_program = assemble_filter(calls, refuse_with(ENOSYS));
+    return filter;
+}
+
+std::string_view SyscallFilter::bytes() const {
+    return {reinterpret_cast<const char*>(m_program.data()), m_program.size() * sizeof(sock_filter)};
+}
+
+SyscallFilter SyscallFilter::of_bytes(std::string_view bytes) {
+    SyscallFilter filter;
+    filter.m_program.resize(bytes.size() / sizeof(sock_filter));
+    std::memcpy(filter.m_program.data(), bytes.data(), filter.m_program.size() * sizeof(sock_filter));
     return filter;
 }
 

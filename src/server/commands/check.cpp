@@ -220,9 +220,7 @@ std::optional<CheckLine> check_password_logins(const config::Config& config) {
     if (config.password_logins == "all") return std::nullopt;
     const auto database = open_database(config);
     if (!database) return std::nullopt;
-    std::string found;
-    for (const std::string& problem : password_login_problems(*database, config))
-        found += (found.empty() ? "" : "; ") + problem;
+    const std::string found = password_login_problems(*database, config);
     if (found.empty()) return CheckLine{"password logins", "ok", "only " + config.password_logins, ""};
     return CheckLine{"password logins", "warning", found, password_logins_advice};
 }

@@ -201,9 +201,7 @@ FindingView check_exposure(const DiagnosisParts& parts) {
 }
 
 FindingView check_password_logins(const DiagnosisParts& parts) {
-    std::string found;
-    for (const std::string& each : password_login_problems(parts.database, parts.config))
-        found += (found.empty() ? "" : "; ") + each;
+    std::string found = password_login_problems(parts.database, parts.config);
     if (!found.empty()) return warning("password logins", std::move(found), password_logins_advice);
     const std::string& accounts = parts.config.password_logins;
     return fine("password logins", accounts == "all" ? "of all accounts" : "only " + accounts);

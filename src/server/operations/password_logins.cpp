@@ -19,23 +19,26 @@ Result<std::optional<std::vector<std::string>>> password_accounts(const std::str
     return std::optional(std::move(accounts));
 }
 
-std::vector<std::string> password_login_problems(sql::Database& database, const config::Config& config) {
+std::string password_login_problems(sql::Database& database, const config::Config& config) {
     const auto accounts = password_accounts(config.password_logins);
-    if (!accounts.ok()) return {accounts.error().message};
+    if (!accounts.ok()) return accounts.error().message;
     if (!accounts.value()) return {};
-    std::vector<std::string> problems;
+    std::string problems;
+    const auto add = [&](std::string_view problem) {
+        if (!problems.empty()) problems += "; ";
+        problems += problem;
+    };
     // Neither can be read before the first start.
     const auto has_owner = access::has_owner_with_password(database, *accounts.value());
     if (has_owner.ok() && !has_owner.value())
-        problems.push_back(
-            "it names no enabled owner of the installation who has a password: no owner can log in when the "
+        add("it names no enabled owner of the installation who has a password: no owner can log in when the "
             "provider does not respond");
     const auto has_provider = identity::has_enabled_provider(database);
     if (has_provider.ok() && !has_provider.value())
-        problems.push_back("no provider of single sign-on is enabled: only the accounts that it names can log in");
+        add("no provider of single sign-on is enabled: only the accounts that it names can log in");
     if (config.public_url.empty())
-        problems.push_back("public_url is empty, without which no provider works: only the accounts that it names can "
-                           "log in");
+        add("public_url is empty, without which no provider works: only the accounts that it names can "
+            "log in");
     return problems;
 }
 

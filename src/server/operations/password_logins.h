@@ -10,8 +10,9 @@ namespace hone::server {
 // Null: all accounts.
 Result<std::optional<std::vector<std::string>>> password_accounts(const std::string& setting);
 
-// Empty if single sign-on works for others and an owner has a way in without it, or if passwords work for all.
-std::vector<std::string> password_login_problems(sql::Database& database, const config::Config& config);
+// Separated by semicolons. Empty if single sign-on works for others and an owner has a way in without it, or if
+// passwords work for all.
+std::string password_login_problems(sql::Database& database, const config::Config& config);
 
 constexpr const char* password_logins_advice =
     "name an owner in password_logins and give the account a password; hone provider create (docs/accounts.md)";

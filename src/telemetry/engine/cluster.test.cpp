@@ -1,8 +1,8 @@
 // A ClickHouse elsewhere: the same client over https with a user and a password. There is no ClickHouse server here,
 // so our own engine is behind a small gate that uses TLS and requires them.
-#include "net/server.h"
 #include "net/testing/certificates.h"
 #include "sql/testing.h"
+#include "telemetry/clickhouse_gate.h"
 #include "telemetry/cluster/cluster_sql.h"
 #include "telemetry/guard/sql_guard.h"
 #include "telemetry/store_fixture.h"
@@ -15,196 +15,6 @@ namespace hone::telemetry::testing {
 
 namespace {
 
-class Gate final : public net::Handler {
-public:
-    explicit Gate(std::string socket) : m_socket(std::move(socket)) {}
-
-    net::Plan plan(const net::RequestHead&) override {
-        net::Plan plan;
-        plan.body_limit = 64 << 20;
-        return plan;
-    }
-    net::Response handle(net::Request&& request) override {
-        if (is_away) return net::text_response(503, "away");
-        const std::string_view user = request.header("X-ClickHouse-User");
-        if ((user != "hone" && user != "asker" && user != "mighty") ||
-            request.header("X-ClickHouse-Key") != "pass word")
-            return refused(516, "hone: Authentication failed");
-        net::ClientRequest forward;
-        forward.method = "POST";
-        forward.headers.push_back({"X-ClickHouse-User", user == "asker" ? "hone_reader" : "hone"});
-        // A server takes the format in the statement; the engine takes it as an argument.
-        std::string target = request.target;
-        if (const size_t at = target.find("%20FORMAT%20RowBinary"); at != std::string::npos) target.erase(at, 21);
-        // Without it a failure in the middle of a response would look like a short one. The engine always waits.
-        const std::string_view waits = "&wait_end_of_query=1";
-        const std::string_view foreign = "log_comment=no%20project%20has%20this%20name";
-        // A server without the policies: they were never created, or were removed.
-        if (const size_t found = target.find(foreign); found != std::string::npos && !has_policies)
-            target.replace(found, foreign.size(), "log_comment=%2A");
-        const size_t at = target.find(waits);
-        if (at == std::string::npos) return refused(62, "this server would stream: " + target);
-        target.erase(at, waits.size());
-        // The engine has no ids of queries: the text of the query that sleeps gets it.
-        const std::string query_id = take_argument(target, "query_id");
-        const bool is_kill = request.body.starts_with("KILL QUERY");
-        const bool is_slow = request.body.find("sleepEachRow") != std::string::npos;
-        if (is_slow) request.body = "/* " + query_id + " */ " + request.body;
-        std::string copy = target;
-        const std::string token = take_argument(copy, "insert_deduplication_token");
-        if (target.find("INSERT%20INTO%20hone.spans") != std::string::npos) {
-            const Lock lock(m_mutex);
-            ++m_span_inserts;
-            m_changed.notify_all();
-            m_changed.wait(m_mutex, [this]() REQUIRES_LOCK(m_mutex) { return !m_holds_inserts; });
-            if (m_keeps_inserts) {
-                m_kept.emplace_back(target, request.body);
-                return net::text_response(503, "lost");
-            }
-        }
-        {
-            const Lock lock(m_mutex);
-            if (!token.empty()) m_tokens.push_back(token);
-            if (is_kill) m_kills.push_back(request.body);
-        }
-        if (is_kill) {
-            target += "&database=hone"; // elsewhere the engine's own policies show no queries
-            const size_t start = request.body.find('\'') + 1;
-            const std::string id = request.body.substr(start, request.body.find('\'', start) - start);
-            request.body =
-                "KILL QUERY WHERE position(query, '/* " + id + " */') > 0 AND position(query, 'KILL') = 0 ASYNC";
-        }
-        if (request.body.find("FROM system.clusters") != std::string::npos)
-            return net::text_response(200, std::to_string(shards) + "\n");
-        if (shards > 0 && request.body.starts_with("SELECT engine FROM system.tables"))
-            return net::text_response(200, std::string(is_replicated ? "Replicated" : "") + "MergeTree\n");
-        if (const bool is_sync = request.body.starts_with("SYSTEM SYNC REPLICA");
-            is_sync || request.body.find(" ON CLUSTER ") != std::string::npos) {
-            const Lock lock(m_mutex);
-            m_definitions.push_back(request.body);
-            if (is_sync) return net::text_response(200, "");
-            // The engine has no cluster: it can read such a statement, and not execute it.
-            request.body = "SELECT formatQuery(" + quoted(request.body) + ")";
-        }
-        forward.url = "unix:" + m_socket + ":" + target;
-        forward.body = std::move(request.body);
-        // The embedded engine has its row policies from its configuration and cannot be given others.
-        if (forward.body.starts_with("CREATE ROW POLICY"))
-            return takes_policies ? net::text_response(200, "") : refused(497, "hone: Not enough privileges");
-        auto sent = m_client.send(forward);
-        if (!sent.ok()) return refused(210, sent.error().message);
-        if (is_slow) {
-            const Lock lock(m_mutex);
-            m_slow_ended = std::string(header_value(sent.value().headers, "X-ClickHouse-Exception-Code")) + " " +
-                           sent.value().body;
-            m_changed.notify_all();
-        }
-        net::Response response;
-        response.status = sent.value().status;
-        response.body = std::move(sent.value().body);
-        const std::string_view code = header_value(sent.value().headers, "X-ClickHouse-Exception-Code");
-        if (!code.empty()) response.set_header("X-ClickHouse-Exception-Code", std::string(code));
-        return response;
-    }
-    std::vector<std::string> tokens() {
-        const Lock lock(m_mutex);
-        return m_tokens;
-    }
-    std::vector<std::string> definitions() {
-        const Lock lock(m_mutex);
-        return m_definitions;
-    }
-    std::vector<std::string> kills() {
-        const Lock lock(m_mutex);
-        return m_kills;
-    }
-    bool has_slow_ended() {
-        const Lock lock(m_mutex);
-        return m_slow_ended.has_value();
-    }
-    // What the engine said at the end of the query that sleeps.
-    std::string wait_for_end_of_slow() {
-        const Lock lock(m_mutex);
-        m_changed.wait_for(m_mutex, 60s, [&]() REQUIRES_LOCK(m_mutex) { return m_slow_ended.has_value(); });
-        return m_slow_ended.value_or("it still runs");
-    }
-    // Inserts of spans wait at the gate.
-    void hold_inserts(bool holds) {
-        const Lock lock(m_mutex);
-        m_holds_inserts = holds;
-        m_changed.notify_all();
-    }
-    // Inserts of spans get no response, and arrive at the engine later.
-    void keep_inserts(bool keeps) {
-        const Lock lock(m_mutex);
-        m_keeps_inserts = keeps;
-    }
-    // The statuses of the engine's responses.
-    std::vector<int> deliver_kept() {
-        const Lock lock(m_mutex);
-        std::vector<int> statuses;
-        for (const auto& [target, body] : m_kept) {
-            net::ClientRequest late;
-            late.method = "POST";
-            late.headers.push_back({"X-ClickHouse-User", "hone"});
-            late.url = "unix:" + m_socket + ":" + target;
-            late.body = body;
-            const auto sent = m_client.send(late);
-            statuses.push_back(sent.ok() ? sent.value().status : 0);
-        }
-        return statuses;
-    }
-    bool wait_for_span_inserts(int count) {
-        const Lock lock(m_mutex);
-        return m_changed.wait_for(m_mutex, 60s, [&]() REQUIRES_LOCK(m_mutex) { return m_span_inserts >= count; });
-    }
-    int span_inserts() {
-        const Lock lock(m_mutex);
-        return m_span_inserts;
-    }
-    std::atomic<bool> is_away = false;
-    std::atomic<bool> takes_policies = true;
-    std::atomic<bool> has_policies = true;
-    std::atomic<int> shards = 0; // of any cluster
-    std::atomic<bool> is_replicated = true;
-
-private:
-    static std::string take_argument(std::string& target, std::string_view name) {
-        const std::string start = "&" + std::string(name) + "=";
-        const size_t at = target.find(start);
-        if (at == std::string::npos) return "";
-        const size_t end = std::min(target.find('&', at + 1), target.size());
-        std::string value = target.substr(at + start.size(), end - at - start.size());
-        target.erase(at, end - at);
-        return value;
-    }
-    static std::string quoted(std::string_view text) {
-        std::string out = "'";
-        for (const char letter : text) {
-            if (letter == '\'' || letter == '\\') out += '\\';
-            out += letter;
-        }
-        return out + "'";
-    }
-    static net::Response refused(int code, const std::string& why) {
-        net::Response response = net::text_response(500, why);
-        response.set_header("X-ClickHouse-Exception-Code", std::to_string(code));
-        return response;
-    }
-    const std::string m_socket;
-    net::HttpClient m_client;
-    Mutex m_mutex;
-    Condition m_changed;
-    bool m_holds_inserts GUARDED_BY(m_mutex) = false;
-    bool m_keeps_inserts GUARDED_BY(m_mutex) = false;
-    int m_span_inserts GUARDED_BY(m_mutex) = 0;
-    std::vector<std::pair<std::string, std::string>> m_kept GUARDED_BY(m_mutex); // target, body
-    std::vector<std::string> m_tokens GUARDED_BY(m_mutex);
-    std::vector<std::string> m_definitions GUARDED_BY(m_mutex);
-    std::vector<std::string> m_kills GUARDED_BY(m_mutex);
-    std::optional<std::string> m_slow_ended GUARDED_BY(m_mutex);
-};
-
 TelemetryOptions options_for(const std::string& directory, const std::string& url, const std::string& ca_file) {
     TelemetryOptions options;
     options.directory = directory;
@@ -216,6 +26,26 @@ TelemetryOptions options_for(const std::string& directory, const std::string& ur
     options.loader.gather = 5ms;
     return options;
 }
+
+// Servers that share a database, each with a name and a log of its own.
+class ServersOfOneDatabase {
+public:
+    explicit ServersOfOneDatabase(const Gate& gate) : options(options_for("", gate.url, "")) {
+        options.shared_database = &m_database.database();
+    }
+    std::unique_ptr<Telemetry> open(const std::string& name) {
+        options.directory = m_directory / name;
+        options.server = name;
+        auto opened = Telemetry::open(options, fixture().projects, fixture().clock);
+        REQUIRE(opened.ok());
+        return std::move(opened).value();
+    }
+    TelemetryOptions options;
+
+private:
+    sql::testing::FreshDatabase m_database{sql::Engine::postgres, sql::testing::Schema::migrated};
+    TemporaryDirectory m_directory;
+};
 
 // The engine of the fixture has no tokens: with a clock that stands still, equal blocks of other cases are not
 // repetitions.
@@ -240,25 +70,10 @@ bool is_loaded(Telemetry& telemetry) {
 
 TEST_CASE("spans that are sent to two servers are stored once when both store them at the same moment") {
     Fixture& f = fixture();
-    f.store();
     const WithoutTokens reset;
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(server_options, gate);
-    REQUIRE(server.ok());
-    const std::string url = "http://" + server.value()->addresses().front();
-    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
-    TemporaryDirectory directory;
-    const auto open = [&](const std::string& name) {
-        TelemetryOptions options = options_for(directory / name, url, "");
-        options.shared_database = &database.database();
-        options.server = name;
-        auto opened = Telemetry::open(options, f.projects, f.clock);
-        REQUIRE(opened.ok());
-        return std::move(opened).value();
-    };
-    const auto first = open("a"), second = open("b");
+    Gate gate;
+    ServersOfOneDatabase servers(gate);
+    const auto first = servers.open("a"), second = servers.open("b");
     gate.hold_inserts(true);
     REQUIRE(send_twenty(*first, "both", 1) == 200);
     REQUIRE(gate.wait_for_span_inserts(1)); // has checked, and does not get further
@@ -285,30 +100,18 @@ TEST_CASE("spans that are sent to two servers are stored once when both store th
 }
 
 TEST_CASE("an insert of a killed server that arrives late is not stored beside that of its next process") {
-    Fixture& f = fixture();
-    f.store();
     const WithoutTokens reset;
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(server_options, gate);
-    REQUIRE(server.ok());
-    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
-    TemporaryDirectory directory;
-    TelemetryOptions options = options_for(directory.path(), "http://" + server.value()->addresses().front(), "");
-    options.shared_database = &database.database();
-    options.server = "a";
-    auto killed = Telemetry::open(options, f.projects, f.clock);
-    REQUIRE(killed.ok());
+    Gate gate;
+    ServersOfOneDatabase servers(gate);
+    auto killed = servers.open("a");
     gate.keep_inserts(true);
-    REQUIRE(send_twenty(*killed.value(), "late", 1) == 200);
+    REQUIRE(send_twenty(*killed, "late", 1) == 200);
     REQUIRE(gate.wait_for_span_inserts(1));
-    REQUIRE(send_twenty(*killed.value(), "late", 21) == 200); // after the block that was sent
-    killed.value().reset();
+    REQUIRE(send_twenty(*killed, "late", 21) == 200); // after the block that was sent
+    killed.reset();
     gate.keep_inserts(false);
-    auto next = Telemetry::open(options, f.projects, f.clock);
-    REQUIRE(next.ok());
-    REQUIRE(is_loaded(*next.value()));
+    const auto next = servers.open("a");
+    REQUIRE(is_loaded(*next));
     CHECK(count_spans("late") == 40);
     const std::vector<int> statuses = gate.deliver_kept();
     CHECK_FALSE(statuses.empty());
@@ -320,33 +123,19 @@ TEST_CASE("an insert of a killed server that arrives late is not stored beside t
 // bytes arrive when another server has stored the spans.
 TEST_CASE("an insert that arrives after its claim has ended is refused by the span store") {
     Fixture& f = fixture();
-    f.store();
     const WithoutTokens reset;
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(server_options, gate);
-    REQUIRE(server.ok());
-    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
-    TemporaryDirectory directory;
-    const auto open = [&](const std::string& name) {
-        TelemetryOptions options = options_for(directory / name, "http://" + server.value()->addresses().front(), "");
-        options.shared_database = &database.database();
-        options.server = name;
-        options.claims.length = 6s;
-        options.claims.insert_deadline = 2s;
-        auto opened = Telemetry::open(options, f.projects, f.clock);
-        REQUIRE(opened.ok());
-        return std::move(opened).value();
-    };
-    auto frozen = open("a");
+    Gate gate;
+    ServersOfOneDatabase servers(gate);
+    servers.options.claims.length = 6s;
+    servers.options.claims.insert_deadline = 2s;
+    auto frozen = servers.open("a");
     gate.keep_inserts(true);
     REQUIRE(send_twenty(*frozen, "fenced", 1) == 200);
     REQUIRE(gate.wait_for_span_inserts(1));
     frozen.reset(); // it sends nothing else, and keeps its claim
     gate.keep_inserts(false);
     f.clock.advance(1ms); // another time of receipt: another token
-    const auto other = open("b");
+    const auto other = servers.open("b");
     REQUIRE(send_twenty(*other, "fenced", 1) == 200);
     REQUIRE(is_loaded(*other)); // when the claim has ended
     CHECK(other->claims()->waits() > 0);
@@ -356,7 +145,7 @@ TEST_CASE("an insert that arrives after its claim has ended is refused by the sp
     for (const int status : statuses) CHECK(status == 500);
     CHECK(count_spans("fenced") == 20);
     // Awake again: its spans are there already.
-    frozen = open("a");
+    frozen = servers.open("a");
     REQUIRE(is_loaded(*frozen));
     CHECK(count_spans("fenced") == 20);
     CHECK(frozen->ledger()["project_fenced"].repeated == 20);
@@ -368,24 +157,10 @@ TEST_CASE("an insert that arrives after its claim has ended is refused by the sp
 
 TEST_CASE("a model call that two servers receive in two spans counts once") {
     Fixture& f = fixture();
-    f.store();
     const WithoutTokens reset;
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(server_options, gate);
-    REQUIRE(server.ok());
-    sql::testing::FreshDatabase database(sql::Engine::postgres, sql::testing::Schema::migrated);
-    TemporaryDirectory directory;
-    const auto open = [&](const std::string& name) {
-        TelemetryOptions options = options_for(directory / name, "http://" + server.value()->addresses().front(), "");
-        options.shared_database = &database.database();
-        options.server = name;
-        auto opened = Telemetry::open(options, f.projects, f.clock);
-        REQUIRE(opened.ok());
-        return std::move(opened).value();
-    };
-    const auto first = open("a"), second = open("b");
+    Gate gate;
+    ServersOfOneDatabase servers(gate);
+    const auto first = servers.open("a"), second = servers.open("b");
     const std::string call = text_attribute("gen_ai.operation.name", "chat") + "," +
                              text_attribute("gen_ai.request.model", "m") + "," +
                              number_attribute("gen_ai.usage.input_tokens", 100);
@@ -427,15 +202,10 @@ TEST_CASE("definitions for a cluster are on all of its servers, with replicated 
 
 TEST_CASE("with clickhouse_cluster every definition is for the cluster, and a block waits for its replica") {
     Fixture& f = fixture();
-    f.store();
     const WithoutTokens reset;
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(server_options, gate);
-    REQUIRE(server.ok());
+    Gate gate;
     TemporaryDirectory directory;
-    TelemetryOptions options = options_for(directory / "1", "http://" + server.value()->addresses().front(), "");
+    TelemetryOptions options = options_for(directory / "1", gate.url, "");
     options.clickhouse_cluster = "main";
     options.clickhouse_reader_user = "asker";
     options.clickhouse_reader_password = "pass word";
@@ -483,39 +253,27 @@ TEST_CASE("with clickhouse_cluster every definition is for the cluster, and a bl
 
 TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait in the log while it is away") {
     Fixture& f = fixture();
-    f.store(); // the engine that stands behind the gate
     const WithoutTokens reset;
     net::testing::TestAuthority authority;
     const auto files = authority.issue("gate", "DNS:localhost,IP:127.0.0.1");
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions server_options;
-    server_options.listen = {{"127.0.0.1:0", files.certificate, files.key}};
-    auto server = net::Server::start(server_options, gate);
-    REQUIRE_MESSAGE(server.ok(), (server.ok() ? "" : server.error().message));
-    const std::string url = "https://" + server.value()->addresses().front();
+    Gate gate(files);
     TemporaryDirectory directory;
-    auto opened = Telemetry::open(options_for(directory.path(), url, authority.ca_file()), f.projects, f.clock);
+    auto opened = Telemetry::open(options_for(directory.path(), gate.url, authority.ca_file()), f.projects, f.clock);
     REQUIRE(opened.ok());
     Telemetry& remote = *opened.value();
-    const auto send = [&](uint64_t first) {
-        std::vector<TestSpan> spans;
-        for (uint64_t i = first; i < first + 20; ++i) spans.push_back({i, i});
-        return remote.ingest({request(spans), "application/json", "", "remote", "space"}).status;
-    };
-    const auto wait = [&] { return remote.loader().wait_loaded(remote.log_stats().next_sequence, 60s); };
-    CHECK(send(1) == 200);
-    REQUIRE(wait());
+    CHECK(send_twenty(remote, "remote", 1) == 200);
+    REQUIRE(is_loaded(remote));
     auto store = remote.store();
     REQUIRE_MESSAGE(store.ok(), (store.ok() ? "" : store.error().message));
     CHECK(store.value()->list_spans({scope_of("remote"), {}, {}, {}, 50, false, ""}).value().spans.size() == 20);
     CHECK(count_spans("remote") == 20);
     // Away: acknowledged all the same, loaded when it is back, nothing twice.
     gate.is_away = true;
-    CHECK(send(11) == 200);
+    CHECK(send_twenty(remote, "remote", 11) == 200);
     CHECK(!remote.loader().wait_loaded(remote.log_stats().next_sequence, 300ms));
     CHECK(!store.value()->list_spans({scope_of("remote"), {}, {}, {}, 50, false, ""}).ok());
     gate.is_away = false;
-    REQUIRE(wait());
+    REQUIRE(is_loaded(remote));
     CHECK(count_spans("remote") == 30);
 
     // SQL of people needs a user that sees nothing but views, and this is verified.
@@ -527,7 +285,7 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
           "SQL needs a user of its own at the outside ClickHouse: set clickhouse_reader_user");
     TemporaryDirectory third;
     for (const char* user : {"asker", "mighty", "powerless", "unguarded"}) {
-        TelemetryOptions with_reader = options_for(third / user, url, authority.ca_file());
+        TelemetryOptions with_reader = options_for(third / user, gate.url, authority.ca_file());
         with_reader.clickhouse_reader_user = user == std::string_view("mighty") ? "mighty" : "asker";
         gate.takes_policies = user != std::string_view("powerless");
         gate.has_policies = user != std::string_view("unguarded");
@@ -549,10 +307,10 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
 
     // An untrusted certificate, and a wrong password.
     TemporaryDirectory other;
-    auto untrusted = Telemetry::open(options_for(other.path(), url, ""), f.projects, f.clock);
+    auto untrusted = Telemetry::open(options_for(other.path(), gate.url, ""), f.projects, f.clock);
     REQUIRE(untrusted.ok());
     CHECK(untrusted.value()->store().error().code == Code::unavailable);
-    TelemetryOptions wrong = options_for(other / "2", url, authority.ca_file());
+    TelemetryOptions wrong = options_for(other / "2", gate.url, authority.ca_file());
     wrong.clickhouse_password = "guess";
     auto guessing = Telemetry::open(wrong, f.projects, f.clock);
     REQUIRE(guessing.ok());
@@ -560,15 +318,9 @@ TEST_CASE("spans go to a ClickHouse elsewhere over TLS with a password, and wait
 }
 
 TEST_CASE("the next address of the span store is used while one is away, and every block has a token of its content") {
-    Fixture& f = fixture();
-    f.store();
-    Gate first(f.telemetry->engine_process()->socket()), second(f.telemetry->engine_process()->socket());
-    net::ServerOptions options;
-    options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto one = net::Server::start(options, first), two = net::Server::start(options, second);
-    REQUIRE((one.ok() && two.ok()));
+    Gate first, second;
     ClickHouseOptions connection;
-    connection.url = "http://" + one.value()->addresses().front() + ", http://" + two.value()->addresses().front();
+    connection.url = first.url + ", " + second.url;
     connection.user = "hone";
     connection.password = "pass word";
     ClickHouse store(connection);
@@ -628,21 +380,14 @@ private:
 } // namespace
 
 TEST_CASE("an address that accepts connections and never responds is left by the next request") {
-    Fixture& f = fixture();
-    f.store();
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions options;
-    options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(options, gate);
-    REQUIRE(server.ok());
+    Gate gate;
     FrozenHost frozen;
     ClickHouseOptions connection;
     connection.user = "hone";
     connection.password = "pass word";
     connection.connect_timeout = 100ms;
-    const std::string works = "http://" + server.value()->addresses().front();
     const auto with_frozen = [&](const std::string& scheme) {
-        connection.url = scheme + frozen.address() + "," + works;
+        connection.url = scheme + frozen.address() + "," + gate.url;
         return std::make_unique<ClickHouse>(connection);
     };
     SUBCASE("reads") {
@@ -658,7 +403,7 @@ TEST_CASE("an address that accepts connections and never responds is left by the
     SUBCASE("inserts, with the same token") {
         ClickHouse direct([&] {
             ClickHouseOptions only = connection;
-            only.url = works;
+            only.url = gate.url;
             return only;
         }());
         REQUIRE(direct
@@ -688,14 +433,9 @@ TEST_CASE("an address that accepts connections and never responds is left by the
 
 TEST_CASE("a query whose reader has left is ended at the server") {
     Fixture& f = fixture();
-    f.store();
-    Gate gate(f.telemetry->engine_process()->socket());
-    net::ServerOptions options;
-    options.listen = {{"127.0.0.1:0", "", ""}};
-    const auto server = net::Server::start(options, gate);
-    REQUIRE(server.ok());
+    Gate gate;
     ClickHouseOptions connection;
-    connection.url = "http://" + server.value()->addresses().front();
+    connection.url = gate.url;
     connection.user = "hone";
     connection.password = "pass word";
     ClickHouse store(connection);

@@ -404,9 +404,7 @@ Result<> Loader::finish(Block& block) {
         for (const auto& [project, counts] : uncounted) m_ledger[project].add(counts);
         for (const auto& [project, counts] : block.outcome) m_ledger[project].add(counts);
         m_next = m_state.next_sequence;
-        // What the front stands for ends where the second entry begins.
-        while (m_waiting.size() > 1 && m_waiting[1].sequence <= m_next) m_waiting.pop_front();
-        if (m_next >= m_after_last) m_waiting.clear();
+        m_waiting.loaded(m_next, m_after_last);
         m_loaded.notify_all();
     }
     return m_wal.release(m_state.next_sequence);
@@ -421,8 +419,7 @@ void Loader::count_waiting(uint64_t sequence, const Ledger& ledger, Duration sin
     for (const auto& [project, counts] : ledger) m_ledger[project].add(counts);
     if (sequence < m_next) return; // loaded before we came here
     m_after_last = std::max(m_after_last, sequence + 1);
-    if (m_waiting.empty() || since - m_waiting.back().since >= std::chrono::seconds(1))
-        m_waiting.push_back({sequence, since});
+    m_waiting.add(sequence, since);
 }
 
 Backlog Loader::backlog() const {
@@ -433,7 +430,7 @@ Backlog Loader::backlog() const {
         backlog.spans = std::max<int64_t>(backlog.spans, 0); // a frame may be loaded before it is counted as received
         backlog.failures = m_failures;
         backlog.why = m_why;
-        if (!m_waiting.empty()) backlog.oldest_wait = m_clock.steady() - m_waiting.front().since;
+        backlog.oldest_wait = m_waiting.oldest_wait(m_clock.steady());
     }
     backlog.first_sequence = m_next;
     backlog.bytes = static_cast<int64_t>(m_wal.bytes_from(backlog.first_sequence));

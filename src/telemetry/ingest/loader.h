@@ -111,12 +111,6 @@ private:
     void count_waiting(uint64_t sequence, const Ledger& ledger, Duration since) REQUIRES_LOCK(m_mutex);
     void run(std::stop_token stop);
 
-    // The first frame of each second in which frames came that wait; the front is the oldest.
-    struct Waiting {
-        uint64_t sequence;
-        Duration since; // by the steady clock
-    };
-
     LoaderOptions m_options;
     Wal& m_wal;
     ClickHouse& m_engine;
@@ -136,7 +130,7 @@ private:
     mutable Mutex m_mutex;
     Condition m_loaded;
     Ledger m_ledger GUARDED_BY(m_mutex);
-    std::deque<Waiting> m_waiting GUARDED_BY(m_mutex);
+    WaitingFrames m_waiting GUARDED_BY(m_mutex);
     uint64_t m_after_last GUARDED_BY(m_mutex) = 0; // the sequence after the last frame that was counted
     int64_t m_failures GUARDED_BY(m_mutex) = 0;
     std::string m_why GUARDED_BY(m_mutex); // the last attempt failed

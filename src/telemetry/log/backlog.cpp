@@ -37,6 +37,16 @@ std::string problem_of(const std::string& what, Duration wait, std::string_view 
 
 } // namespace
 
+void WaitingFrames::add(uint64_t sequence, Duration now) {
+    if (m_first.empty() || now - m_first.back().since >= std::chrono::seconds(1)) m_first.push_back({sequence, now});
+}
+
+void WaitingFrames::loaded(uint64_t next, uint64_t after_last) {
+    // What the front stands for ends where the second entry begins.
+    while (m_first.size() > 1 && m_first[1].sequence <= next) m_first.pop_front();
+    if (next >= after_last) m_first.clear();
+}
+
 std::string Backlog::problem() const {
     if (!is_late) return {};
     return problem_of(with_commas(spans) + (spans == 1 ? " span has" : " spans have"), oldest_wait, why);

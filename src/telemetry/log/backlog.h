@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/time.h"
 
+#include <deque>
 #include <string>
 
 namespace hone::telemetry {
@@ -39,6 +40,23 @@ struct RecordBacklog {
     std::string problem() const;
 };
 std::string record_backlog_advice();
+
+// Since when the oldest frame of a log waits, in the steps of a second: of each second only the first frame is kept.
+// Not thread-safe. Times are those of a steady clock.
+class WaitingFrames {
+public:
+    void add(uint64_t sequence, Duration now);
+    // Everything before `next` was loaded; `after_last`: the sequence after the last frame of the log.
+    void loaded(uint64_t next, uint64_t after_last);
+    Duration oldest_wait(Duration now) const { return m_first.empty() ? Duration{} : now - m_first.front().since; }
+
+private:
+    struct Frame {
+        uint64_t sequence;
+        Duration since;
+    };
+    std::deque<Frame> m_first; // the front is the oldest
+};
 
 // The same for the API.
 struct BacklogView {

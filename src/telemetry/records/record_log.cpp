@@ -70,9 +70,7 @@ Result<> RecordLog::append(const RecordFrame& rows) {
 void RecordLog::count_waiting(uint64_t sequence) {
     const Duration now = m_clock.steady();
     const Lock lock(m_mutex);
-    if (sequence < m_next) return; // loaded before we came here
-    if (m_waiting.empty() || now - m_waiting.back().since >= std::chrono::seconds(1))
-        m_waiting.push_back({sequence, now});
+    if (sequence >= m_next) m_waiting.add(sequence, now); // else it was loaded before we came here
 }
 
 RecordBacklog RecordLog::backlog() const {
@@ -81,7 +79,7 @@ RecordBacklog RecordLog::backlog() const {
     const Lock lock(m_mutex);
     const uint64_t next = m_next;
     backlog.requests = after_last > next ? static_cast<int64_t>(after_last - next) : 0;
-    if (backlog.requests > 0 && !m_waiting.empty()) backlog.oldest_wait = m_clock.steady() - m_waiting.front().since;
+    if (backlog.requests > 0) backlog.oldest_wait = m_waiting.oldest_wait(m_clock.steady());
     backlog.bytes = static_cast<int64_t>(m_wal->bytes_from(next));
     backlog.failures = m_failures;
     backlog.why = m_why;
@@ -131,9 +129,7 @@ Result<bool> RecordLog::load_block() {
     {
         const Lock lock(m_mutex);
         m_next = next;
-        // What the front stands for ends where the second entry begins.
-        while (m_waiting.size() > 1 && m_waiting[1].sequence <= next) m_waiting.pop_front();
-        if (next >= m_wal->stats().next_sequence) m_waiting.clear();
+        m_waiting.loaded(next, m_wal->stats().next_sequence);
         m_loaded.notify_all();
     }
     TRY(m_wal->release(next));

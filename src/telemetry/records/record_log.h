@@ -11,7 +11,6 @@
 #include "telemetry/log/wal.h"
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -63,12 +62,6 @@ private:
     void count_waiting(uint64_t sequence);
     void run(std::stop_token stop);
 
-    // The first frame of each second in which frames came that wait; the front is the oldest.
-    struct Waiting {
-        uint64_t sequence;
-        Duration since; // by the steady clock
-    };
-
     RecordLogOptions m_options;
     ClickHouse& m_engine;
     const Clock& m_clock;
@@ -77,7 +70,7 @@ private:
     std::atomic<uint64_t> m_next{1};
     mutable Mutex m_mutex;
     Condition m_loaded;
-    std::deque<Waiting> m_waiting GUARDED_BY(m_mutex);
+    WaitingFrames m_waiting GUARDED_BY(m_mutex);
     int64_t m_failures GUARDED_BY(m_mutex) = 0;
     std::string m_why GUARDED_BY(m_mutex); // the last attempt failed
     std::jthread m_thread;                 // last

@@ -7,21 +7,10 @@ namespace {
 
 // Writes to the object store of the server: no byte of it passes through this machine.
 Result<> backup_to_store(Context& context) {
-    constexpr Duration longest = std::chrono::hours(12); // the response comes when the backup is complete
-    std::string text;
-    TRY(context.remote.stream(
-        {.method = "POST", .path = "/v1/backups"}, "application/json",
-        [&](std::string_view piece) -> Result<> {
-            text += piece;
-            return {};
-        },
-        longest));
-    const json::Value reply = TRY(json::parse(text));
-    const json::Value* made = member(reply, "data");
-    if (made == nullptr) return context.fail(Exit::failure, "the server's response has no data");
-    return show_done(context, *made,
-                     "Backup " + text_of(*made, "name") + " written to " + text_of(*made, "store") +
-                         ". Restore it with: hone restore store:" + text_of(*made, "name"));
+    const json::Value made = TRY(context.remote.perform("/v1/backups"));
+    return show_done(context, made,
+                     "Backup " + text_of(made, "name") + " written to " + text_of(made, "store") +
+                         ". Restore it with: hone restore store:" + text_of(made, "name"));
 }
 
 Result<> list_backups(Context& context) {

@@ -18,26 +18,13 @@ std::string format_of(const Context& context, const std::string& file) {
 
 // Into the object store of the server: no byte of it passes through this machine.
 Result<> export_to_store(Context& context, const std::string& format) {
-    constexpr Duration longest = std::chrono::hours(12); // the response comes when the export is complete
-    Call call;
-    call.method = "POST";
-    call.path = TRY(span_path(context, {"exports"}));
-    call.query = TRY(span_query(context));
-    call.query.emplace_back("format", format);
-    std::string text;
-    TRY(context.remote.stream(
-        call, "application/json",
-        [&](std::string_view piece) -> Result<> {
-            text += piece;
-            return {};
-        },
-        longest));
-    const json::Value reply = TRY(json::parse(text));
-    const json::Value* made = member(reply, "data");
-    if (made == nullptr) return context.fail(Exit::failure, "the server's response has no data");
-    return show_done(context, *made,
-                     "Export " + text_of(*made, "name") +
-                         " is in the object store. Read it with: hone exports download " + text_of(*made, "name"));
+    const std::string path = TRY(span_path(context, {"exports"}));
+    Query query = TRY(span_query(context));
+    query.emplace_back("format", format);
+    const json::Value made = TRY(context.remote.perform(path, std::move(query)));
+    return show_done(context, made,
+                     "Export " + text_of(made, "name") +
+                         " is in the object store. Read it with: hone exports download " + text_of(made, "name"));
 }
 
 Result<> list_exports(Context& context) {
