@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import statistics
 import sys
 import threading
@@ -32,6 +33,7 @@ PROJECTS = 12
 QUARTERS = 4
 JUDGED_SECONDS = 1200  # shorter ones begin and end with an empty store
 GROWTH = 0.1
+KINDS = ("socket", "pipe", "anon_inode", "/memfd", "/dev")  # of descriptors; others are files, by their folder
 GRACE = {"memory_mb": 64, "resident_mb": 128, "disk_mb": 128, "span_log_mb": 64, "files": 1000, "threads": 64}
 
 
@@ -80,7 +82,7 @@ class Installation:
                         found["disk_mb"] += size
                         if folder.endswith("telemetry/wal"):
                             found["span_log_mb"] += size
-        return {name: round(value, 1) for name, value in found.items()}
+        return {name: round(value, 1) for name, value in found.items()} | {"descriptors": descriptors(pids, folders)}
 
     def stored(self, project):
         """Rows and different spans of a project, as the store has them."""
@@ -92,6 +94,31 @@ class Installation:
         answer = self.admin.post("/v1/sql", {"project": project, "sql": sql, "format": "json_lines"})
         assert answer.status == 200, (answer.status, answer.text)
         return int(answer.json["n"]), int(answer.json["ids"])
+
+
+def kind_of(target, folders):
+    """What a descriptor is, for people: a kind, or the folder of a file without numbers."""
+    for kind in KINDS:
+        if target.startswith(kind):
+            return target.split(":", 1)[-1].strip("[]") if kind == "anon_inode" else kind.strip("/")
+    for folder in folders:
+        target = target.removeprefix(str(folder) + "/")
+    folder = re.sub(r"[0-9a-f]{8}-[0-9a-f-]+", "ID", os.path.dirname(target.removesuffix(" (deleted)")))
+    folder = re.sub(r"[0-9]+(_[0-9]+)*", "N", folder)
+    return f"{folder}{' (deleted)' if target.endswith(' (deleted)') else ''}" or target
+
+
+def descriptors(pids, folders):
+    """How many of each kind each program has open."""
+    found = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    key = f"{name}: {kind_of(os.readlink(f'/proc/{pid}/fd/{number}'), folders)}"
+                    found[key] = found.get(key, 0) + 1
+    return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
 
 class Latencies:

@@ -39,7 +39,7 @@ def test_the_doctor_of_several_servers_finds_what_is_broken_and_nothing_when_it_
     first, second = fleet.servers
     admin = first.admin()
     gate = fleet.store.gates[0]
-    names = ("database", "span store", "object store", "clock", "lease", "servers", "spans", "scheduler")
+    names = ("database", "span store", "SQL of members", "object store", "clock", "lease", "servers", "spans", "scheduler")
     for name in names:
         expect(admin, name, "ok")
     expect(admin, "servers", "ok", "2 live")

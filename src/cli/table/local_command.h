@@ -20,7 +20,7 @@ inline constexpr LocalCommand local_commands[] = {
     {"check", "Report what this machine offers, with advice", "hone-server"},
     {"restore", "Unpack a backup into a new data directory", "hone-server"},
     {"migrate", "Copy the spans of a data directory into a ClickHouse", "hone-server"},
-    {"clickhouse", "Print the users and rights that a ClickHouse needs", "hone-server"},
+    {"clickhouse", "Make and verify the users and rights that a ClickHouse needs", "hone-server"},
     {"sandbox", "Run commands in sandboxes of this machine, without a server", ""},
     {"image", "Add, list and remove root images for sandboxes", ""},
     {"user-reset-password", "Sets a temporary password in a data directory", "hone-server", true},

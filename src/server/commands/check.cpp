@@ -18,6 +18,7 @@
 #include "sql/directory_lock.h"
 #include "sql/sql.h"
 #include "telemetry/engine/chdb.h"
+#include "telemetry/engine/clickhouse.h"
 #include "telemetry/engine/engine_confinement.h"
 #include "telemetry/engine/merge_state.h"
 #include "json/json.h"
@@ -101,8 +102,27 @@ CheckLine check_database(const config::Config& config) {
     return {"database", "ok", "PostgreSQL responds", ""};
 }
 
+CheckLine check_clickhouse(const config::Config& config) {
+    telemetry::ClickHouseOptions options;
+    options.url = config.clickhouse_url;
+    options.user = config.clickhouse_user;
+    options.password = config.clickhouse_password;
+    options.ca_file = config.clickhouse_ca_file;
+    telemetry::ClickHouse store(options);
+    telemetry::ClickHouseQuery version("SELECT version() FORMAT TSVRaw");
+    version.database.clear();
+    const auto found = store.query(version);
+    if (!found.ok())
+        return {"span engine", "missing", "ClickHouse at " + config.clickhouse_url + ": " + found.error().message,
+                "check clickhouse_url, clickhouse_user, its password and that server"};
+    return {"span engine", "ok",
+            fmt::format("ClickHouse {} at {}; hone clickhouse check verifies its users and tables", trim(found.value()),
+                        config.clickhouse_url),
+            ""};
+}
+
 CheckLine check_engine(const config::Config& config) {
-    if (!config.clickhouse_url.empty()) return {"span engine", "ok", "ClickHouse at " + config.clickhouse_url, ""};
+    if (!config.clickhouse_url.empty()) return check_clickhouse(config);
     const auto library = telemetry::find_chdb_library(config.engine_library);
     if (!library.ok())
         return {"span engine", "warning", library.error().message,

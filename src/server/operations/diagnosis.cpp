@@ -4,6 +4,7 @@
 #include "sandbox/helper/helper.h"
 #include "server/backup/stored_backups.h"
 #include "server/operations/password_logins.h"
+#include "telemetry/engine/isolation.h"
 
 #include <fmt/format.h>
 #include <functional>
@@ -65,6 +66,24 @@ FindingView check_span_store(const DiagnosisParts& parts) {
         "accepted spans wait in the log: check clickhouse_url and its server, or with the embedded engine the server's "
         "log",
         "check the load of the span store and the network to it");
+}
+
+// At a ClickHouse elsewhere people can change policies and rights; a query is rejected then.
+std::vector<FindingView> check_isolation(const DiagnosisParts& parts, const FindingView& span_store) {
+    const char* name = "SQL of members";
+    if (parts.config.clickhouse_url.empty()) return {};
+    if (parts.config.clickhouse_reader_user.empty()) return {fine(name, "rejected: clickhouse_reader_user is not set")};
+    if (span_store.state == "problem") return {problem(name, "not known: the span store is away", "see above")};
+    const auto verified = [&]() -> Result<bool> {
+        TRY(parts.telemetry.store()); // has made the tables
+        if (auto found = telemetry::verify_policies(parts.telemetry.engine()); found.ok()) return found;
+        // What the first query of people after a start does.
+        TRY(telemetry::create_policies(parts.telemetry.engine()));
+        return telemetry::verify_policies(parts.telemetry.engine());
+    }();
+    if (verified.ok()) return {fine(name, "the row policies of the span store hold")};
+    return {problem(name, verified.error().message,
+                    "it is rejected until this is corrected: hone clickhouse check shows what is wrong")};
 }
 
 FindingView check_object_store(const DiagnosisParts& parts) {
@@ -248,9 +267,9 @@ FindingView check_sandboxes(const DiagnosisParts& parts) {
 } // namespace
 
 std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
-    const FindingView object_store = check_object_store(parts);
+    const FindingView object_store = check_object_store(parts), span_store = check_span_store(parts);
     std::vector<FindingView> findings{check_database(parts),
-                                      check_span_store(parts),
+                                      span_store,
                                       object_store,
                                       check_clock(parts),
                                       check_lease(parts),
@@ -265,6 +284,7 @@ std::vector<FindingView> diagnose(const DiagnosisParts& parts) {
                                       check_backups(parts, object_store),
                                       check_secrets(parts),
                                       check_sandboxes(parts)};
+    for (FindingView& finding : check_isolation(parts, span_store)) findings.push_back(std::move(finding));
     for (FindingView& finding : check_servers(parts)) findings.push_back(std::move(finding));
     return findings;
 }

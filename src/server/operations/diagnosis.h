@@ -1,4 +1,4 @@
-// What `hone doctor` shows: checks of a running server, each with what to do. Reads only; any thread.
+// What `hone doctor` shows: checks of a running server, each with what to do. Writes only row policies. Any thread.
 #pragma once
 
 #include "api/core/operations_views.h"

@@ -174,6 +174,9 @@ std::string arguments_of(const ClickHouseQuery& query, const std::string* insert
     if (is_embedded) return arguments;
     // A server that streams its response has sent 200 long before it fails; one that buffers reports the error.
     arguments += "&wait_end_of_query=1&query_id=" + query_id;
+    // Whatever its profiles have, as in the engine's own configuration: that cache has no policies of rows in its keys,
+    // and a queue of inserts has neither their tokens nor their time.
+    arguments += insert_rows ? "&async_insert=0" : "&use_query_condition_cache=0";
     // Rows that were stored by an attempt whose response was lost are not stored again by the next.
     if (insert_rows) arguments += "&insert_deduplication_token=" + to_hex(crypto::hash(*insert_rows));
     return arguments;

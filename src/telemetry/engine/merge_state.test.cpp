@@ -69,3 +69,21 @@ TEST_CASE("a part that is alone in its day, or older than the engine, waits for 
     CHECK(state.unmerged_parts == 2);
     CHECK(state.oldest_unmerged_seconds < long_unmerged_seconds); // this engine has run for less
 }
+
+// A mutation is listed as a merge is. This one lasts as long as its function sleeps.
+TEST_CASE("what running merges will write is never more than their parts have") {
+    Fixture f;
+    CHECK(f.store().list_spans({scope_of("parts"), {}, {}, {}, 50, false, ""}).ok());
+    for (uint64_t id = 1; id <= 3; ++id) send_part(f, id);
+    ask_parts(f, "ALTER TABLE hone.spans UPDATE name = if(sleepEachRow(0.5) = 0, name, '') WHERE 1 SETTINGS "
+                 "mutations_sync = 0");
+    MergeState state;
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    while (state.merges == 0 && std::chrono::steady_clock::now() < until) state = state_of(f);
+    REQUIRE(state.merges > 0);
+    CHECK(state.merges <= 3);
+    const std::string stored(trim(
+        ask_parts(f, "SELECT sum(bytes_on_disk) FROM system.parts WHERE database = 'hone' AND active FORMAT TSVRaw")));
+    CHECK(state.merging_bytes > 0);
+    CHECK(state.merging_bytes <= parse_integer(stored).value());
+}

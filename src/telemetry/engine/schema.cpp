@@ -24,16 +24,16 @@ const std::string durable_ids = "index_granularity = 256, " + durable;
 
 // A block that an attempt without a response, or a killed server, has stored is not stored again: its token is there.
 // The embedded engine has one writer, and ends with it.
-constexpr std::string_view keep_tokens =
-    "ALTER TABLE hone.spans MODIFY SETTING non_replicated_deduplication_window = 1000";
+const std::string keep_tokens = "ALTER TABLE hone.spans MODIFY SETTING " + std::string(token_window);
 
 // An insert that names a time in its log_comment is refused after it, by the clock of this server and when all of its
 // rows are here: a server that was frozen before it sent them, or a network that kept them, does not store what another
 // server has stored meanwhile (block_claims.h). Other inserts pass, such as those of earlier versions.
-constexpr std::string_view take_in_time =
-    "ALTER TABLE hone.spans ADD CONSTRAINT IF NOT EXISTS arrives_in_time CHECK nowInBlock() <= "
-    "toDateTime(toUInt32OrZero(substring(getSetting('log_comment'), 7))) OR NOT "
-    "startsWith(getSetting('log_comment'), 'until ')";
+constexpr std::string_view arrival_in_time =
+    "nowInBlock() <= toDateTime(toUInt32OrZero(substring(getSetting('log_comment'), "
+    "7))) OR NOT startsWith(getSetting('log_comment'), 'until ')";
+const std::string take_in_time =
+    "ALTER TABLE hone.spans ADD CONSTRAINT IF NOT EXISTS arrives_in_time CHECK " + std::string(arrival_in_time);
 
 // A day without new spans for an hour becomes one part: a query opens every part of its days.
 constexpr std::string_view merge_old_days =
@@ -212,6 +212,8 @@ anyIf(t.user_id, t.user_id != '') AS user_id, min(t.start_ns) AS start_ns, max(t
 count() AS traces, sum(t.spans) AS spans, sum(t.errors) AS errors, sum(t.tokens) AS tokens,
 sum(t.cost_nano_usd) AS cost_nano_usd FROM hone.traces AS t WHERE t.chat_session != '' GROUP BY t.project, t.chat_session)";
 
+} // namespace
+
 // Every server of the cluster has all rows: with several shards a query would find those of one.
 Result<> check_cluster(ClickHouse& engine) {
     if (engine.cluster().empty()) return {};
@@ -242,7 +244,15 @@ Result<> check_replicated(ClickHouse& engine) {
                        "it, or use a ClickHouse without the database hone");
 }
 
-} // namespace
+std::span<const std::string_view> schema_names() {
+    static constexpr std::string_view names[] = {"spans", "trace_times",  "session_times", "upgraded_days",
+                                                 "evals", "eval_history", "traces",        "chat_sessions"};
+    return names;
+}
+
+std::string_view arrival_condition() {
+    return arrival_in_time;
+}
 
 // Not `input_index`, which had another form.
 std::string text_index(const std::string& column, bool is_embedded) {
@@ -275,8 +285,8 @@ Result<> create_schema(ClickHouse& engine) {
         TRY(engine.define("ALTER TABLE hone." + std::string(table) + " MODIFY SETTING " + std::string(sync_merges) +
                           ", " + std::string(remove_merged_soon)));
     // Replicated tables keep tokens by themselves.
-    if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(std::string(keep_tokens)));
-    if (!engine.is_embedded()) TRY(engine.define(std::string(take_in_time)));
+    if (!engine.is_embedded() && engine.cluster().empty()) TRY(engine.define(keep_tokens));
+    if (!engine.is_embedded()) TRY(engine.define(take_in_time));
     TRY(use_session_projections(engine));
     TRY(use_codecs(engine));
     return use_large_blocks(engine);

@@ -15,7 +15,7 @@ std::string with_commas(int64_t number) {
     std::string digits = std::to_string(number);
     for (size_t at = digits.size(); at > 3;) {
         at -= 3;
-        digits.insert(at, ",");
+        digits.insert(at, 1, ',');
     }
     return digits;
 }
