@@ -21,8 +21,8 @@ public:
     PodConnection(const PodConnection&) = delete;
     PodConnection& operator=(const PodConnection&) = delete;
 
-    // Waits for the pod's first words.
-    Result<> open(Duration timeout);
+    // Waits for the pod's first words, as long as `check` returns no error.
+    Result<> open(Duration timeout, const std::function<Result<>()>& check);
     void stop();
     // The pod has ended, or does not exist any more: all calls fail with this.
     void set_ended(const PodState& state);
