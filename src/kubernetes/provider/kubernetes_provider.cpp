@@ -55,7 +55,7 @@ public:
                       [this](const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
                           return make_ready(id, std::move(request), progress);
                       },
-                      [this](const ReadyPod& pod) { remove_failed(pod.id); }}) {}
+                      [this](const ReadyPod& pod) { return discard(pod); }}) {}
 
     ~KubernetesProvider() override {
         m_ready.reset();
@@ -160,12 +160,7 @@ public:
                     {{"sandbox", id.text()}, {"why", ended.error().message}});
         }
         if (connection) connection->stop();
-        const auto seen = m_watch.find(pod_name(id));
-        if (seen && seen->exists) return remove_pod(pod_name(id), seen->uid);
-        const ApiResponse pod = TRY(m_api.get(pods_path() + "/" + pod_name(id)));
-        if (pod.status == 404) return {};
-        if (!pod.ok()) return error_of(pod, "read the pod");
-        return remove_pod(pod_name(id), text_at(pod.body, {"metadata", "uid"}));
+        return remove_pod(pod_name(id));
     }
 
     bool await_ready(int64_t timeout_ms) override { return m_ready->await_full(std::chrono::milliseconds(timeout_ms)); }
@@ -311,7 +306,7 @@ private:
             if (seen && seen->uid == uid && seen->state.cause == PodCause::deleted)
                 return unavailable("the pod was deleted before it was ready");
             if (seen && seen->uid == uid && seen->state.phase == PodPhase::ended)
-                return unavailable(explain(pod, uid, seen->state));
+                return unavailable(explain_pod(m_api, m_options.name_space, pod, uid, seen->state));
             const Duration now = m_clock.steady();
             if (seen && seen->state.cause != cause) {
                 cause = seen->state.cause;
@@ -320,7 +315,8 @@ private:
             const Patience patience = patience_with(cause);
             if (now - began > longest_pending ||
                 (patience.then != Patience::Then::wait && now - since > patience.after)) {
-                const std::string why = explain(pod, uid, seen ? seen->state : PodState{});
+                const std::string why =
+                    explain_pod(m_api, m_options.name_space, pod, uid, seen ? seen->state : PodState{});
                 return patience.then == Patience::Then::queue ? busy(why) : unavailable(why);
             }
             if (progress && !progress(seen && cause != PodCause::none ? seen->state.text : std::string()))
@@ -338,20 +334,6 @@ private:
         return busy(seen->state.text);
     }
 
-    // With the events, and the last words of its program.
-    std::string explain(const std::string& pod, const std::string& uid, const PodState& state) {
-        std::string text = state.text;
-        const auto object = m_api.get(pods_path() + "/" + pod);
-        const auto events = read_events(m_api, m_options.name_space, uid);
-        if (object.ok() && object.value().ok() && events.ok())
-            text = read_pod_state(object.value().body, events.value()).text;
-        if (state.phase == PodPhase::ended)
-            if (const auto log = read_log_end(m_api, m_options.name_space, pod, std::string(worker_container));
-                log.ok() && !log.value().empty())
-                text += " " + repair_utf8(trim(truncate_utf8(log.value(), 2000)));
-        return text.empty() ? "the pod did not start" : text;
-    }
-
     // By the watch, which has all pods from one list; a pod that it does not have may be newer than its last event.
     Result<PodState> last_state(const std::string& pod) {
         if (m_watch.await_listed(list_patience))
@@ -367,7 +349,15 @@ private:
     Result<ApiResponse> request_removal(const std::string& pod, const std::string& uid) {
         return m_api.remove(pods_path() + "/" + pod, delete_options(uid, end_seconds));
     }
-    Result<> remove_pod(const std::string& pod, const std::string& uid) {
+    Result<> remove_pod(const std::string& pod) {
+        std::string uid;
+        if (const auto seen = m_watch.find(pod); seen && seen->exists) uid = seen->uid;
+        if (uid.empty()) {
+            const ApiResponse read = TRY(m_api.get(pods_path() + "/" + pod));
+            if (read.status == 404) return {};
+            if (!read.ok()) return error_of(read, "read the pod");
+            uid = text_at(read.body, {"metadata", "uid"});
+        }
         const ApiResponse removed = TRY(request_removal(pod, uid));
         if (is_gone(removed)) return {};
         return error_of(removed, "delete the pod");
@@ -445,9 +435,21 @@ private:
         return made.error();
     }
 
-    void remove_failed(const SandboxId& id) {
-        if (const auto removed = destroy(id); !removed.ok())
-            log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
+    // Nothing of a run is in it, so that no process has to end first: a pod that does not respond is not waited for.
+    Result<> discard(const ReadyPod& pod) {
+        {
+            const Lock lock(m_mutex);
+            m_connections.erase(pod_name(pod.id));
+        }
+        pod.connection->stop();
+        auto removed = remove_pod(pod_name(pod.id));
+        log_failure(pod.id, removed);
+        return removed;
+    }
+    void remove_failed(const SandboxId& id) { log_failure(id, destroy(id)); }
+    static void log_failure(const SandboxId& id, const Result<>& removed) {
+        if (removed.ok()) return;
+        log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
     }
 
     // Nothing of the run is in the pod before its network was found to be closed: also one that was so when it was
