@@ -136,11 +136,12 @@ public:
 
     Result<std::vector<SandboxId>> list() override {
         std::vector<SandboxId> ids;
-        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
-            if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) continue;
+        const auto take = [&](const json::Value& pod) {
+            if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) return;
             auto id = parse_id<sandbox::SandboxTag>(text_at(pod, {"metadata", "labels", sandbox_label}));
             if (id.ok() && !m_ready->has(id.value())) ids.push_back(std::move(id).value());
-        }
+        };
+        TRY(m_api.list_each(pods_path(), selector(), {take, [&] { ids.clear(); }}));
         return ids;
     }
 
@@ -170,17 +171,21 @@ public:
     Result<int64_t> reconcile() override {
         TRY(remove_readers({}));
         const bool are_known = m_clock.steady() - m_opened > unclaimed_for;
+        std::map<std::string, std::string> over; // name → uid
+        const auto take = [&](const json::Value& pod) {
+            const PodState state = read_pod_state(pod);
+            if (!state.is_terminating && (state.phase == PodPhase::ended || are_known))
+                over[text_at(pod, {"metadata", "name"})] = text_at(pod, {"metadata", "uid"});
+        };
+        TRY(m_api.list_each(pods_path(), selector(), {take, [&] { over.clear(); }}));
         int64_t removed = 0;
         std::optional<Error> first;
-        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
-            const PodState state = read_pod_state(pod);
-            if (state.is_terminating || (state.phase != PodPhase::ended && !are_known)) continue;
-            const std::string name = text_at(pod, {"metadata", "name"});
+        for (const auto& [name, uid] : over) {
             {
                 const Lock lock(m_mutex);
                 if (m_connections.contains(name) || m_starting.contains(name)) continue;
             }
-            const ApiResponse response = TRY(request_removal(name, text_at(pod, {"metadata", "uid"})));
+            const ApiResponse response = TRY(request_removal(name, uid));
             removed += is_gone(response) ? 1 : 0;
             if (!is_gone(response) && !first) first = error_of(response, "delete the pod " + name);
         }
@@ -405,18 +410,6 @@ private:
         return connection.probe(addresses);
     }
 
-    // A server that does not know hostUsers removes it, which admission.h sees; a node that cannot do it may say
-    // nothing.
-    Result<> check_user(PodConnection& connection) {
-        if (m_options.pods.user != PodUser::user_namespace) return {};
-        sandbox::ShimRequest request;
-        request.verb = sandbox::ShimVerb::view;
-        const auto seen = TRY(connection.call(request, std::chrono::seconds(30)));
-        if (seen.reply.view && seen.reply.view->user_namespace.value_or(false)) return {};
-        return conflict("the node gave the pod no user namespace, so that it would share its user with all others: "
-                        "its container runtime is too old, or set kubernetes_pod_user to own_uid");
-    }
-
     // A pod without a run.
     Result<ReadyPod> make_ready(const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
         ReadyPod pod{id, nullptr};
@@ -456,7 +449,7 @@ private:
     // prepared.
     Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
         TRY(close_network(connection));
-        TRY(check_user(connection));
+        if (m_options.pods.user == PodUser::user_namespace) TRY(connection.require_user_namespace());
         std::vector<std::pair<std::string, std::string>> files;
         for (const sandbox::Mount& mount : *spec.mounts) files.emplace_back(mount.source, mount.target);
         TRY(connection.send_files(files));

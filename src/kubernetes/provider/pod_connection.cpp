@@ -149,6 +149,15 @@ Result<> PodConnection::probe(const std::vector<std::string>& addresses) {
     return {};
 }
 
+Result<> PodConnection::require_user_namespace() {
+    ShimRequest request;
+    request.verb = sandbox::ShimVerb::view;
+    const auto seen = TRY(call(request, std::chrono::seconds(30)));
+    if (seen.reply.view && seen.reply.view->user_namespace.value_or(false)) return {};
+    return conflict("the node gave the pod no user namespace, so that it would share its user with all others: "
+                    "its container runtime is too old, or set kubernetes_pod_user to own_uid");
+}
+
 Result<PodConnection::Reply> PodConnection::exchange(PodCall call, std::optional<Duration> timeout,
                                                      std::string_view bytes) {
     {

@@ -38,6 +38,9 @@ public:
                        std::string_view bytes = {});
     // `forbidden`: the pod can reach one of these.
     Result<> probe(const std::vector<std::string>& addresses);
+    // `conflict`: it has none. A server that does not know hostUsers removes it, which admission.h sees; a node that
+    // cannot do it may report nothing.
+    Result<> require_user_namespace();
 
     // Files and folders of this machine, each with its target in the pod.
     Result<> send_files(const std::vector<std::pair<std::string, std::string>>& files);

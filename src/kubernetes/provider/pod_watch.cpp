@@ -85,6 +85,7 @@ void PodWatch::gone(const std::string& name, const std::string& uid) {
     {
         const Lock lock(m_mutex);
         const auto found = m_pods.find(name);
+        if (found != m_pods.end() && found->second.uid != uid) return; // a later pod has its name
         if (found != m_pods.end()) {
             const PodState& last = found->second.state;
             if (last.phase == PodPhase::ended || last.cause == PodCause::taken) state = last;

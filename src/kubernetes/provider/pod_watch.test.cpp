@@ -74,6 +74,26 @@ TEST_CASE(
     for (const auto& [pod, count] : bench.ended) CHECK(count == 1);
 }
 
+TEST_CASE("a later pod of the same name is not gone when the earlier one is") {
+    WatchBench bench;
+    bench.create("mine");
+    bench.await("mine", true);
+    const std::string first = bench.watch->find("mine").value().uid;
+    // The watch misses the change: it finds the later one in a list.
+    bench.cluster.control(R"({"do":"fail","method":"GET","path":"/pods","times":100000,"status":500})");
+    bench.cluster.control(R"({"do":"cut_watches"})");
+    bench.remove("mine");
+    bench.create("mine");
+    bench.create("last");
+    bench.cluster.control(R"({"do":"compact"})");
+    bench.cluster.control(R"({"do":"forget_faults"})");
+    bench.await("last", true);
+    const auto seen = bench.watch->find("mine");
+    REQUIRE(seen);
+    CHECK(seen->exists);
+    CHECK(seen->uid != first);
+}
+
 TEST_CASE("two who expect the same pod do not need each other") {
     WatchBench bench;
     bench.watch->expect("mine");
