@@ -6,4 +6,6 @@
 # model calls and tokens through the gateway of a server (kubernetes_models.py), and what a pod adds to each.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-exec python3 bench/kubernetes.py "$(realpath "${1:?usage: bench/kubernetes.sh HONE_BINARY [PODS]}")" "${2:-50}"
+hone=$(realpath "${1:?usage: bench/kubernetes.sh HONE_BINARY [PODS]}")
+cmake --build "$(dirname "$hone")" --target kubernetes_client provider_driver hone-pod >&2
+exec python3 bench/kubernetes.py "$hone" "${2:-50}"
