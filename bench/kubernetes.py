@@ -127,6 +127,14 @@ def at_once(bench, driver, count):
             "all_respond_after_the_api_server_is_ready_ms": round(back), "server_bytes_per_channel": (memory - before) // count}
 
 
+def model_calls(bench):
+    """Through the gateway of a server, in a process of the cluster's network."""
+    done = bench.cluster.run(sys.executable, here / "kubernetes_models.py", bench.hone, bench.cluster.state / "hone.conf",
+                             suite.NAMESPACE, clusters.WORKER_IMAGE)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    return json.loads(done.stdout)
+
+
 def main():
     hone, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     if why := clusters.why_not():
@@ -146,6 +154,7 @@ def main():
             result["at_once"] = at_once(bench, pods, count)
         with driving.pods(bench, suite.NAMESPACE, clusters.WORKER_IMAGE, storage=("", "1")) as pods:
             result["kubernetes"]["prepared_start_to_first_byte_ms"] = prepared_starts(pods)
+        result["through_the_gateway"] = model_calls(bench)
     print(json.dumps(result, indent=1))
 
 

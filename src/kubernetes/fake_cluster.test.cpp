@@ -139,6 +139,32 @@ TEST_CASE("lists come in pages, and start again when a page has expired") {
     CHECK(listed.resource_version == "105");
     cluster.control(R"({"do":"fail","method":"GET","path":"continue=","times":9,"status":410,"reason":"Expired"})");
     CHECK(client.api.list(pods, "").error().code == Code::unavailable);
+    // One object at a time: those that were given before are given again.
+    cluster.control(R"({"do":"forget_faults"})");
+    cluster.control(R"({"do":"fail","method":"GET","path":"continue=","status":410,"reason":"Expired"})");
+    std::string given;
+    const Api::ListHandler handler{[&](const json::Value& pod) {
+                                       given += text_at(pod, {"metadata", "name"}).substr(30);
+                                   },
+                                   [&] { given += "|"; }};
+    CHECK(client.api.list_each(pods, "", handler).value() == "105");
+    CHECK(given == "12|12345");
+}
+
+TEST_CASE("a watcher reports what is gone since a list that it could not read to its end") {
+    const FakeCluster cluster;
+    Client client(cluster.access()), other(cluster.access());
+    Seen seen;
+    Watcher watcher(client.api, seen, {pods, ""});
+    for (const char* letter : {"1", "2", "3"}) REQUIRE(client.api.create(pods, pod_for(letter)).value().ok());
+    cluster.control(R"({"do":"pages","limit":2})");
+    cluster.control(R"({"do":"fail","method":"GET","path":"continue=","status":500})");
+    CHECK(watcher.step().value() > Duration(0));
+    CHECK(seen.take() == "seen 1, seen 2");
+    REQUIRE(other.api.remove(pods + "/" + name_for("1"), json::Object{}).value().ok());
+    CHECK(watcher.step().value() == Duration(0));
+    CHECK(seen.take() == "seen 2, seen 3, gone 1, listed");
+    CHECK(watcher.known() == 2);
 }
 
 TEST_CASE("why a pod is pending comes from its own events, and the end of a log is bounded") {
@@ -198,7 +224,7 @@ TEST_CASE("a watch sees every change, through cuts, bookmarks, restarts and expi
     CHECK(watcher.step().ok());
     CHECK(watcher.resource_version().empty());
     CHECK(watcher.step().value() == Duration(0));
-    CHECK(seen.take() == "gone 2, seen 1, listed");
+    CHECK(seen.take() == "seen 1, gone 2, listed");
     cluster.control(R"({"do":"compact","as_event":true})");
     CHECK(watcher.step().ok());
     CHECK(watcher.step().value() == Duration(0));

@@ -4,9 +4,11 @@
 //   ready kubernetes_client KUBECONFIG exec NAMESPACE POD[:CONTAINER] COMMAND…
 //                                                                  input, output, and as status the exit code
 //   kubernetes_client KUBECONFIG delete NAMESPACE POD              by its uid, and watches until it is gone
+//   kubernetes_client KUBECONFIG follow NAMESPACE INSTALLATION IMAGE NODE_LABEL NODE_VALUE      follow.h
 #include "base/file.h"
 #include "base/log.h"
 #include "crypto/crypto.h"
+#include "follow.h"
 #include "kubernetes/api/exec.h"
 #include "kubernetes/api/object.h"
 #include "kubernetes/api/watcher.h"
@@ -149,7 +151,8 @@ Result<int> execute(Api& api, const ExecRequest& request) {
 }
 
 Result<int> run(const std::vector<std::string>& words) {
-    if (words.size() < 3) return invalid("usage: kubernetes_client KUBECONFIG get|post|remove|pod|exec|delete …");
+    if (words.size() < 3)
+        return invalid("usage: kubernetes_client KUBECONFIG get|post|remove|pod|exec|delete|follow …");
     const std::string config = TRY(read_file(words[0]));
     ClusterAccess access = TRY(parse_kubeconfig(config, "", std::filesystem::path(words[0]).parent_path().string()));
     const SystemClock clock;
@@ -160,6 +163,7 @@ Result<int> run(const std::vector<std::string>& words) {
     if (verb == "post") return print(TRY(api.create(words[2], TRY(json::parse(all_input())))));
     if (verb == "pod" && words.size() == 5) return create_pod(api, words[2], words[3], words[4]);
     if (verb == "remove") return print(TRY(api.remove(words[2], json::Object{})));
+    if (verb == "follow" && words.size() == 7) return follow(api, {words[2], words[3], words[4], words[5], words[6]});
     if (verb == "delete" && words.size() == 4) return delete_pod(api, words[2], words[3]);
     if (verb == "exec" && words.size() > 4) {
         const size_t colon = words[3].find(':');

@@ -3,6 +3,8 @@
 import json
 import subprocess
 
+import programs as built
+
 NODE_ADDRESS, POD_RANGE, SERVICE_RANGE = "10.77.0.1", "10.78.0.0/24", "10.96.0.0/24"
 NODE = "node1"
 SERVER = f"https://{NODE_ADDRESS}:6443"
@@ -90,6 +92,11 @@ state = "/run/containerd"
                      "ipam": {"type": "host-local", "dataDir": "/run/cni-addresses", "ranges": [[{"subnet": POD_RANGE}]],
                               "routes": [{"dst": "0.0.0.0/0"}]}}]}))
     (state / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+    # What Hone requests, and nothing of what the cluster requests of itself.
+    (state / "audit.json").write_text(json.dumps({
+        "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+        "rules": [{"level": "Metadata", "users": ["hone"]}, {"level": "None"}]}))
+    write_stages(state)
     pki = state / "pki"
     (state / "kubelet.json").write_text(json.dumps({
         "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "address": NODE_ADDRESS,
@@ -107,8 +114,59 @@ state = "/run/containerd"
         "registerNode": True, "syncFrequency": "10s", "nodeStatusUpdateFrequency": "4s"}))
 
 
+# Nodes with this label do not exist: kwok reports that they are ready, and that their pods run. A pod with this deadline ends a
+# second later.
+FAKE_LABEL, SHORT_DEADLINE = {"kind": "fake"}, 61
+NODE_STATUS = """{{ $now := Now }}
+addresses: [{type: InternalIP, address: %s}]
+conditions: [{type: Ready, status: "True", reason: Fake, message: "there is no node", lastHeartbeatTime: {{ $now | Quote }},
+              lastTransitionTime: {{ $now | Quote }}}]
+allocatable: {cpu: "1000", memory: 1Ti, ephemeral-storage: 100Ti, pods: "1000"}
+capacity: {cpu: "1000", memory: 1Ti, ephemeral-storage: 100Ti, pods: "1000"}
+""" % NODE_ADDRESS
+RUNNING_STATUS = """{{ $now := Now }}
+phase: Running
+startTime: {{ $now | Quote }}
+conditions: [{type: Initialized, status: "True", lastTransitionTime: {{ $now | Quote }}},
+             {type: Ready, status: "True", lastTransitionTime: {{ $now | Quote }}}]
+containerStatuses:
+{{ range .spec.containers }}
+- {name: {{ .name | Quote }}, image: {{ .image | Quote }}, imageID: "", ready: true, started: true, restartCount: 0,
+   state: {running: {startedAt: {{ $now | Quote }}}}}
+{{ end }}
+"""
+ENDED_STATUS = """phase: Failed
+reason: DeadlineExceeded
+message: Pod was active on the node longer than the specified deadline
+"""
+
+
+def stage(name, kind, conditions, next_step, delay=0):
+    matches = [{"key": key, "operator": operator, "values": values} for key, operator, values in conditions]
+    return {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Stage", "metadata": {"name": name},
+            "spec": {"resourceRef": {"apiGroup": "v1", "kind": kind}, "selector": {"matchExpressions": matches},
+                     "delay": {"durationMilliseconds": delay}, "next": next_step}}
+
+
+def write_stages(state):
+    stays = (".metadata.deletionTimestamp", "DoesNotExist", [])
+    documents = [
+        {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration",
+         "options": {"manageAllNodes": False, "manageNodesWithAnnotationSelector": "", "cidr": "10.79.0.0/16",
+                     "manageNodesWithLabelSelector": ",".join(f"{name}={value}" for name, value in FAKE_LABEL.items()),
+                     "nodeIP": NODE_ADDRESS, "nodeLeaseDurationSeconds": 40}},
+        stage("node-is-ready", "Node", [('.status.conditions[] | select(.type == "Ready") | .status', "NotIn", ["True"])],
+              {"statusTemplate": NODE_STATUS}),
+        stage("pod-runs", "Pod", [stays, (".status.phase", "In", ["Pending"])], {"statusTemplate": RUNNING_STATUS}),
+        stage("pod-ends", "Pod", [stays, (".status.phase", "In", ["Running"]),
+                                  (".spec.activeDeadlineSeconds | tostring", "In", [str(SHORT_DEADLINE)])],
+              {"statusTemplate": ENDED_STATUS}, delay=1000),
+        stage("pod-is-deleted", "Pod", [(".metadata.deletionTimestamp", "Exists", [])], {"delete": True})]
+    (state / "kwok.yaml").write_text("\n---\n".join(json.dumps(document) for document in documents))
+
+
 def daemons(state):
-    """Name and command of each, in the order in which they are started."""
+    """Name and command of each, in the order in which they are started; kwok only by the cases that need it."""
     pki = state / "pki"
     local = "http://127.0.0.1:2379"
     users = {name: str(state / f"{name}.conf") for name in ("controller-manager", "scheduler", "kubelet")}
@@ -132,6 +190,7 @@ def daemons(state):
             f"--service-account-signing-key-file={pki}/accounts.key", f"--service-account-key-file={pki}/accounts.pub",
             "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
             f"--service-cluster-ip-range={SERVICE_RANGE}", "--anonymous-auth=false",
+            f"--audit-policy-file={state}/audit.json", f"--audit-log-path={state}/audit.log",
             f"--requestheader-client-ca-file={pki}/front-ca.crt", "--requestheader-allowed-names=front-proxy",
             "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
             "--requestheader-extra-headers-prefix=X-Remote-Extra-"],
@@ -142,4 +201,5 @@ def daemons(state):
         "kube-scheduler": ["kube-scheduler", *three("scheduler"), "--leader-elect=false", "--bind-address=127.0.0.1"],
         "kubelet": ["kubelet", f"--config={state}/kubelet.json", f"--kubeconfig={users['kubelet']}",
                     f"--hostname-override={NODE}", f"--node-ip={NODE_ADDRESS}", "--root-dir=/var/lib/kubelet"],
+        "kwok": [str(built.place_of_kwok()), f"--config={state}/kwok.yaml", f"--kubeconfig={state}/admin.conf"],
     }

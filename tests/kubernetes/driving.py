@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import pathlib
 import subprocess
 import tempfile
 import threading
@@ -16,9 +17,13 @@ class Refused(Exception):
 
 
 class Driver:
-    def __init__(self, *command):
-        """`command`: the words up to the data folder's place, which is None."""
+    def __init__(self, *command, files=()):
+        """`command`: the words up to the data folder's place, which is None. `files` are in it when the provider opens."""
         self.folder = tempfile.TemporaryDirectory(prefix="hone-driver-")
+        for name, text in dict(files).items():
+            path = pathlib.Path(self.folder.name, name)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.write_text(text)
         words = [self.folder.name if word is None else str(word) for word in command]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lock, self.waiting, self.next = threading.Lock(), {}, 0
@@ -77,6 +82,6 @@ def result_of(future, timeout=300):
     return reply
 
 
-def pods(bench, namespace, image, storage=()):
+def pods(bench, namespace, image, storage=(), files=()):
     return Driver(*bench.cluster.command(bench.driver, "kubernetes"), None, bench.cluster.state / "hone.conf", namespace,
-                  image, *storage)
+                  image, *storage, files=files)

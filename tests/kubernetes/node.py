@@ -173,7 +173,9 @@ def main():
 
 def serve(verb, name):
     if verb == "kill":
-        pid = next(pid for pid, other in children.items() if other == name)
+        pid = next((pid for pid, other in children.items() if other == name), None)
+        if pid is None:
+            return print("it is not running", flush=True)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         del children[pid]

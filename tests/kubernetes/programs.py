@@ -1,5 +1,9 @@
 """The programs of a cluster with one node: built once from the Go module proxy, or unpacked from Debian's packages, into a
-cache folder of the user. Cold this takes a quarter of an hour of two processors; afterwards nothing is built."""
+cache folder of the user. Cold this takes a quarter of an hour of two processors; afterwards nothing is built.
+
+programs.py [kwok]    builds what is missing, and prints the folder; kwok, which keeps nodes that do not exist, is a part that only
+                      some cases need, and takes four minutes more
+"""
 
 import os
 import pathlib
@@ -9,6 +13,7 @@ import sys
 
 KUBERNETES = "34.2"  # 1.34.2; its libraries are 0.34.2
 ETCD = "v3.6.16"
+KWOK = "v0.8.0"
 # The last ones are iptables with its libraries: what enforces policies uses it (policy.py).
 PACKAGES = ("containerd", "runc", "containernetworking-plugins", "busybox-static", "iptables", "libip4tc2", "libip6tc2",
             "libxtables12", "libnftnl11", "libnfnetlink0", "libnetfilter-conntrack3", "libmnl0")
@@ -26,7 +31,8 @@ def cache():
 
 
 def go(*words, folder):
-    environment = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-mod=mod"}
+    flags = "-mod=mod " + os.environ.get("GOFLAGS", "")
+    environment = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": flags.strip()}
     subprocess.run(["nice", "-n", "19", "go", *words], cwd=folder, check=True, env=environment, stdout=sys.stderr)
 
 
@@ -56,14 +62,15 @@ def build_kubernetes(folder, missing):
         (folder / f"{name}.new").rename(folder / name)
 
 
-def build_etcd(folder):
-    module = folder / "etcd-module"
+def build_released(folder, name, package, version):
+    """A program of a module that needs nothing of ours."""
+    module = folder / f"{name}-module"
     module.mkdir(exist_ok=True)
-    (module / "go.mod").write_text("module etcd\n\ngo 1.24.0\n")
-    print(f"building etcd {ETCD}", file=sys.stderr, flush=True)
-    go("get", f"go.etcd.io/etcd/server/v3@{ETCD}", folder=module)
-    go("build", "-trimpath", "-ldflags", "-s -w", "-o", str(folder / "etcd.new"), "go.etcd.io/etcd/server/v3", folder=module)
-    (folder / "etcd.new").rename(folder / "etcd")
+    (module / "go.mod").write_text(f"module {name}\n\ngo 1.24.0\n")
+    print(f"building {name} {version}", file=sys.stderr, flush=True)
+    go("get", f"{package}@{version}", folder=module)
+    go("build", "-trimpath", "-ldflags", "-s -w", "-o", str(folder / f"{name}.new"), package, folder=module)
+    (folder / f"{name}.new").rename(folder / name)
 
 
 def unpack_packages(folder):
@@ -103,9 +110,25 @@ def ready():
     if missing:
         build_kubernetes(folder, missing)
     if not (folder / "etcd").exists():
-        build_etcd(folder)
+        build_released(folder, "etcd", "go.etcd.io/etcd/server/v3", ETCD)
     return folder
+
+
+def place_of_kwok():
+    """A folder of its own for each version: the cluster does not depend on it."""
+    return cache().with_name(f"kwok-{KWOK}") / "kwok"
+
+
+def kwok():
+    """The program."""
+    place = place_of_kwok()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        build_released(place.parent, "kwok", "sigs.k8s.io/kwok/cmd/kwok", KWOK)
+    return place
 
 
 if __name__ == "__main__":
     print(ready())
+    if sys.argv[1:] == ["kwok"]:
+        print(kwok())

@@ -28,6 +28,7 @@ import faults  # noqa: E402
 import installation  # noqa: E402
 import policy  # noqa: E402
 import ready  # noqa: E402
+import scale  # noqa: E402
 import volumes  # noqa: E402
 from configuration import NODE_ADDRESS  # noqa: E402
 
@@ -63,6 +64,13 @@ class Bench:
         while not condition():
             assert time.monotonic() < end, what
             time.sleep(0.1)  # of the processes of others: there is nothing to wait on
+
+    @staticmethod
+    def timed(work):
+        """Its result, and milliseconds."""
+        began = time.monotonic()
+        result = work()
+        return result, (time.monotonic() - began) * 1000
 
     # Of the attacks.
     def pod_of(self, sandbox):
@@ -236,6 +244,10 @@ def a_run_gets_a_pod_that_was_prepared(bench):
         ready.a_run_gets_a_pod_that_was_prepared(bench, NAMESPACE, clusters.WORKER_IMAGE, pods)
 
 
+def a_thousand_pods_are_watched_listed_and_cleaned_up(bench):
+    scale.run(bench, NAMESPACE)
+
+
 def the_chart_is_installed_used_upgraded_and_removed(bench):
     installation.run(bench)
 
@@ -253,7 +265,8 @@ TESTS = [the_server_is_the_version_that_was_built, a_namespace_enforces_restrict
          an_enforcer_that_is_late_is_waited_for, pods_pass_the_cases_of_providers,
          sandboxes_of_this_machine_pass_the_same_cases, a_run_ends_when_its_policy_is_deleted,
          attacks_from_inside_a_pod_get_nothing, a_run_gets_a_pod_that_was_prepared, what_goes_wrong_in_a_cluster_is_handled,
-         runs_work_in_pods_through_a_server, the_chart_is_installed_used_upgraded_and_removed, nothing_of_them_is_left]
+         runs_work_in_pods_through_a_server, a_thousand_pods_are_watched_listed_and_cleaned_up,
+         the_chart_is_installed_used_upgraded_and_removed, nothing_of_them_is_left]
 
 SET_UP = TESTS[:2]
 

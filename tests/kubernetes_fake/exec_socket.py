@@ -4,7 +4,7 @@ cat                        its input comes back; ends with it
 exit N                     ends with this code
 errors                     writes to standard error, then ends
 fragments                  a message in fragments, with pings between them
-channel                    the link of the pod (link_peer.py)
+channel                    the link of the pod (link_peer.py); so does the command of a server, /hone-bin/hone-pod channel
 garbage, wrong_channel, no_status, oversized, bad_close    what no server should send
 """
 
@@ -173,6 +173,7 @@ COMMANDS = {
     "errors": errors,
     "fragments": fragments,
     "channel": channel,
+    "/hone-bin/hone-pod": lambda session, state, name, _: channel(session, state, name),
     "garbage": lambda session, *_: session.send_raw(b"\xff" * 20),
     "wrong_channel": lambda session, *_: session.send(0, b"x"),
     "no_status": lambda session, *_: session.send_raw(frame(8, struct.pack(">H", 1011) + b"internal")),

@@ -183,19 +183,18 @@ Result<ApiResponse> Api::patch(const std::string& path, Patch kind, const json::
                      content, cancel);
 }
 
-// Nothing: the next page has expired.
-Result<std::optional<Api::Listed>> Api::list_once(const std::string& path, const std::string& label_selector,
-                                                  net::Cancel* cancel) {
-    Listed listed;
+// The version; nothing: the next page has expired.
+Result<std::optional<std::string>> Api::list_once(const std::string& path, const std::string& label_selector,
+                                                  const ListHandler& handler, net::Cancel* cancel) {
     size_t bytes = 0;
-    std::string next;
+    std::string next, version;
     do {
         Query query{{"limit", std::string(list_page)}};
         if (!label_selector.empty()) query.emplace_back("labelSelector", label_selector);
         if (!next.empty()) query.emplace_back("continue", next);
         net::ClientRequest request = TRY(make_request("GET", path, query));
         ApiResponse response = TRY(send(std::move(request), cancel));
-        if (response.status == 410 && !next.empty()) return std::optional<Listed>();
+        if (response.status == 410 && !next.empty()) return std::optional<std::string>();
         if (!response.ok()) return error_of(response, "list " + path);
         const json::Value* metadata =
             response.body.is_object() ? response.body.get_object().if_contains("metadata") : nullptr;
@@ -203,19 +202,30 @@ Result<std::optional<Api::Listed>> Api::list_once(const std::string& path, const
         if (metadata == nullptr || items == nullptr || !(items->is_array() || items->is_null()))
             return unavailable("the cluster's list of " + path + " has no items");
         if (items->is_array())
-            for (json::Value& item : items->get_array()) listed.items.push_back(std::move(item));
+            for (json::Value& item : items->get_array()) handler.seen(std::move(item));
         bytes += response.bytes;
-        listed.resource_version = text_of(*metadata, "resourceVersion");
+        version = text_of(*metadata, "resourceVersion");
         next = text_of(*metadata, "continue");
         if (bytes > most_listed_bytes) return too_large("the cluster's list of " + path + " is too large");
     } while (!next.empty());
-    return std::optional<Listed>(std::move(listed));
+    return std::optional<std::string>(std::move(version));
+}
+
+Result<std::string> Api::list_each(const std::string& path, const std::string& label_selector,
+                                   const ListHandler& handler, net::Cancel* cancel) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (attempt > 0) handler.restarted();
+        if (auto version = TRY(list_once(path, label_selector, handler, cancel))) return std::move(*version);
+    }
+    return unavailable("the cluster's list of " + path + " changes faster than it can be read");
 }
 
 Result<Api::Listed> Api::list(const std::string& path, const std::string& label_selector, net::Cancel* cancel) {
-    for (int attempt = 0; attempt < 2; ++attempt)
-        if (auto listed = TRY(list_once(path, label_selector, cancel))) return std::move(*listed);
-    return unavailable("the cluster's list of " + path + " changes faster than it can be read");
+    Listed listed;
+    const ListHandler handler{[&](json::Value object) { listed.items.push_back(std::move(object)); },
+                              [&] { listed.items.clear(); }};
+    listed.resource_version = TRY(list_each(path, label_selector, handler, cancel));
+    return listed;
 }
 
 Result<ApiResponse> Api::stream(const std::string& path, const Query& query, Duration idle_timeout,

@@ -70,6 +70,13 @@ public:
         std::string resource_version;
     };
     Result<Listed> list(const std::string& path, const std::string& label_selector, net::Cancel* cancel = nullptr);
+    // The same, page by page, for lists that may be long: no more than a page of objects is in memory. Its version.
+    struct ListHandler {
+        std::function<void(json::Value object)> seen;
+        std::function<void()> restarted; // the objects so far are given again, with others
+    };
+    Result<std::string> list_each(const std::string& path, const std::string& label_selector,
+                                  const ListHandler& handler, net::Cancel* cancel = nullptr);
 
     // A response that has no end: pieces of its body go to `on_piece`. Other than 200 it is returned with its body.
     Result<ApiResponse> stream(const std::string& path, const Query& query, Duration idle_timeout,
@@ -91,8 +98,8 @@ private:
     Result<ApiResponse> send(net::ClientRequest request, net::Cancel* cancel);
     Result<ApiResponse> send_with(const std::string& method, const std::string& path, const Query& query,
                                   const std::string& content_type, const json::Value& content, net::Cancel* cancel);
-    Result<std::optional<Listed>> list_once(const std::string& path, const std::string& label_selector,
-                                            net::Cancel* cancel);
+    Result<std::optional<std::string>> list_once(const std::string& path, const std::string& label_selector,
+                                                 const ListHandler& handler, net::Cancel* cancel);
 
     Credentials& m_credentials;
     const ApiOptions m_options;

@@ -32,7 +32,7 @@ Result<WatchEvent> parse_watch_line(std::string_view line) {
     const bool is_object = event.kind != WatchKind::bookmark && event.kind != WatchKind::error;
     if (is_object && (event.name.empty() || event.uid.empty()))
         return corrupt("the cluster sent an object without a name or uid");
-    event.object = *object;
+    event.object = std::move(parsed.value().get_object()["object"]);
     return event;
 }
 

@@ -5,6 +5,7 @@
 #include "kubernetes/api/object.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hone::kubernetes {
 
@@ -24,19 +25,27 @@ Duration Watcher::backoff() {
     return with_jitter(std::min(wait, m_options.longest_wait));
 }
 
+// What was seen of a list that could not be read to its end is known from then on: the next list shows whether it is
+// gone.
 Result<> Watcher::read_list() {
-    const Api::Listed listed = TRY(m_api.list(m_options.path, m_options.label_selector, m_cancel));
-    std::map<std::string, std::string> before;
-    before.swap(m_known);
-    for (const json::Value& object : listed.items) {
-        const std::string uid = text_at(object, {"metadata", "uid"});
-        m_known[uid] = text_at(object, {"metadata", "name"});
-        before.erase(uid);
+    std::set<std::string> there; // uids
+    const Api::ListHandler handler{[&](const json::Value& object) {
+                                       const std::string uid = text_at(object, {"metadata", "uid"});
+                                       there.insert(uid);
+                                       m_known[uid] = text_at(object, {"metadata", "name"});
+                                       m_handler.seen(object);
+                                   },
+                                   [&] { there.clear(); }};
+    const std::string version = TRY(m_api.list_each(m_options.path, m_options.label_selector, handler, m_cancel));
+    std::map<std::string, std::string> missing;
+    for (auto known = m_known.begin(); known != m_known.end();) {
+        const auto next = std::next(known);
+        if (!there.contains(known->first)) missing.insert(m_known.extract(known));
+        known = next;
     }
-    for (const auto& [uid, name] : before) m_handler.gone(name, uid);
-    for (const json::Value& object : listed.items) m_handler.seen(object);
+    for (const auto& [uid, name] : missing) m_handler.gone(name, uid);
     m_handler.listed();
-    m_version = listed.resource_version;
+    m_version = version;
     return {};
 }
 

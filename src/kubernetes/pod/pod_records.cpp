@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "kubernetes/api/object.h"
+#include "kubernetes/pod/pod_spec.h"
 
 namespace hone::kubernetes {
 
@@ -35,6 +36,20 @@ Result<std::string> read_log_end(Api& api, const std::string& name_space, const 
         cancel));
     if (!response.ok()) return error_of(response, "read the log of a pod");
     return repair_utf8(text);
+}
+
+std::string explain_pod(Api& api, const std::string& name_space, const std::string& pod, const std::string& uid,
+                        const PodState& state) {
+    std::string text = state.text;
+    const auto object = api.get("/api/v1/namespaces/" + name_space + "/pods/" + pod);
+    const auto events = read_events(api, name_space, uid);
+    if (object.ok() && object.value().ok() && events.ok())
+        text = read_pod_state(object.value().body, events.value()).text;
+    if (state.phase == PodPhase::ended)
+        if (const auto log = read_log_end(api, name_space, pod, std::string(worker_container));
+            log.ok() && !log.value().empty())
+            text += " " + repair_utf8(trim(truncate_utf8(log.value(), 2000)));
+    return text.empty() ? "the pod did not start" : text;
 }
 
 } // namespace hone::kubernetes

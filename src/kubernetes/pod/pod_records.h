@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kubernetes/api/api.h"
+#include "kubernetes/pod/pod_state.h"
 
 #include <string>
 #include <vector>
@@ -16,5 +17,10 @@ Result<std::vector<json::Value>> read_events(Api& api, const std::string& name_s
 // The last lines of a container's output, at most 64 KiB. `previous`: of the container before its last restart.
 Result<std::string> read_log_end(Api& api, const std::string& name_space, const std::string& pod,
                                  const std::string& container, bool previous = false, net::Cancel* cancel = nullptr);
+
+// Why the pod is in this state, with its events, and the last words of its program if it has ended. What cannot be read
+// is left out.
+std::string explain_pod(Api& api, const std::string& name_space, const std::string& pod, const std::string& uid,
+                        const PodState& state);
 
 } // namespace hone::kubernetes

@@ -12,9 +12,9 @@
 #include "kubernetes/provider/pod_spec_check.h"
 #include "kubernetes/provider/pod_threads.h"
 #include "kubernetes/provider/pod_watch.h"
+#include "kubernetes/provider/probe_addresses.h"
 #include "kubernetes/provider/ready_pods.h"
 
-#include <netdb.h>
 #include <set>
 
 namespace hone::kubernetes {
@@ -24,6 +24,7 @@ using sandbox::SandboxId, sandbox::SandboxSpec;
 namespace {
 
 constexpr Duration channel_patience = std::chrono::seconds(60);
+constexpr Duration list_patience = std::chrono::seconds(5);    // with the first list, by who needs one pod of it
 constexpr Duration longest_pending = std::chrono::minutes(10); // without a cause that has a limit of its own
 constexpr int64_t end_seconds = 5;
 constexpr Duration unclaimed_for = std::chrono::minutes(10); // then a pod that nothing here knows is deleted
@@ -35,31 +36,6 @@ Result<std::string> installation_name(const std::string& folder, const Clock& cl
     TRY(make_directories(folder, 0700));
     if (!file_exists(path)) TRY(write_file(path, lowercase_ascii(make_ulid(clock.now()))));
     return read_file(path, 100);
-}
-
-// "https://host:6443/path": the addresses of the host with the port, for the probe.
-std::vector<std::string> addresses_of(const std::string& server) {
-    const size_t begin = server.find("://") + 3;
-    std::string host = server.substr(begin, server.find('/', begin) - begin), port = "443";
-    const size_t colon = host.rfind(':');
-    if (colon != std::string::npos && host.find(']', colon) == std::string::npos) {
-        port = host.substr(colon + 1);
-        host = host.substr(0, colon);
-    }
-    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    addrinfo hints{}, *found = nullptr;
-    hints.ai_socktype = SOCK_STREAM;
-    std::vector<std::string> addresses;
-    if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return addresses;
-    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-        char text[100];
-        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
-            continue;
-        const bool is_six = each->ai_family == AF_INET6;
-        addresses.push_back((is_six ? "[" : "") + std::string(text) + (is_six ? "]:" : ":") + port);
-    }
-    ::freeaddrinfo(found);
-    return addresses;
 }
 
 class KubernetesProvider final : public sandbox::Provider {
@@ -79,7 +55,7 @@ public:
                       [this](const SandboxId& id, PodRequest request, const sandbox::StartProgress& progress) {
                           return make_ready(id, std::move(request), progress);
                       },
-                      [this](const ReadyPod& pod) { remove_failed(pod.id); }}) {}
+                      [this](const ReadyPod& pod) { return discard(pod); }}) {}
 
     ~KubernetesProvider() override {
         m_ready.reset();
@@ -130,7 +106,7 @@ public:
         if (!uid.ok()) return std::move(uid).error();
         auto started = [&]() -> Result<std::shared_ptr<PodConnection>> {
             TRY(await_ready(pod_name(id), uid.value(), progress));
-            auto connection = TRY(connect(id));
+            auto connection = TRY(connect(id, has_not_ended));
             TRY(prepare(*connection, spec));
             return connection;
         }();
@@ -146,22 +122,26 @@ public:
             if (const auto found = m_connections.find(pod_name(id)); found != m_connections.end())
                 return make_sandbox(id, found->second);
         }
-        const ApiResponse pod = TRY(m_api.get(pods_path() + "/" + pod_name(id)));
-        if (!pod.ok()) return error_of(pod, "read the pod");
-        const PodState state = read_pod_state(pod.body);
-        if (state.phase == PodPhase::ended) return not_found("sandbox " + id.text() + ": " + state.text);
-        if (state.is_terminating) return not_found("sandbox " + id.text() + ": the pod is being deleted");
-        auto connection = TRY(connect(id));
+        const Starting starting(*this, pod_name(id));
+        const PodCheck is_there = [&id](const PodState& state) -> Result<> {
+            if (state.phase == PodPhase::ended) return not_found("sandbox " + id.text() + ": " + state.text);
+            if (state.is_terminating) return not_found("sandbox " + id.text() + ": the pod is being deleted");
+            return {};
+        };
+        const PodState last = TRY(last_state(pod_name(id)));
+        TRY(is_there(last));
+        auto connection = TRY(connect(id, is_there));
         return make_sandbox(id, std::move(connection));
     }
 
     Result<std::vector<SandboxId>> list() override {
         std::vector<SandboxId> ids;
-        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
-            if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) continue;
-            SandboxId id(text_at(pod, {"metadata", "labels", sandbox_label}));
-            if (!m_ready->has(id)) ids.push_back(std::move(id));
-        }
+        const auto take = [&](const json::Value& pod) {
+            if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) return;
+            auto id = parse_id<sandbox::SandboxTag>(text_at(pod, {"metadata", "labels", sandbox_label}));
+            if (id.ok() && !m_ready->has(id.value())) ids.push_back(std::move(id).value());
+        };
+        TRY(m_api.list_each(pods_path(), selector(), {take, [&] { ids.clear(); }}));
         return ids;
     }
 
@@ -181,33 +161,35 @@ public:
                     {{"sandbox", id.text()}, {"why", ended.error().message}});
         }
         if (connection) connection->stop();
-        const ApiResponse pod = TRY(m_api.get(pods_path() + "/" + pod_name(id)));
-        if (pod.status == 404) return {};
-        if (!pod.ok()) return error_of(pod, "read the pod");
-        const std::string uid = text_at(pod.body, {"metadata", "uid"});
-        const ApiResponse removed =
-            TRY(m_api.remove(pods_path() + "/" + pod_name(id), delete_options(uid, end_seconds)));
-        if (removed.ok() || removed.status == 404 || removed.status == 409) return {};
-        return error_of(removed, "delete the pod");
+        return remove_pod(pod_name(id));
     }
 
     bool await_ready(int64_t timeout_ms) override { return m_ready->await_full(std::chrono::milliseconds(timeout_ms)); }
 
     // Pods that nothing here knows: those that have ended, and all of them when every run had time to connect again.
+    // One request for each, with what the list has; a pod that cannot be deleted does not keep the others.
     Result<int64_t> reconcile() override {
         TRY(remove_readers({}));
         const bool are_known = m_clock.steady() - m_opened > unclaimed_for;
+        std::map<std::string, std::string> over; // name → uid
+        const auto take = [&](const json::Value& pod) {
+            const PodState state = read_pod_state(pod);
+            if (!state.is_terminating && (state.phase == PodPhase::ended || are_known))
+                over[text_at(pod, {"metadata", "name"})] = text_at(pod, {"metadata", "uid"});
+        };
+        TRY(m_api.list_each(pods_path(), selector(), {take, [&] { over.clear(); }}));
         int64_t removed = 0;
-        for (const json::Value& pod : TRY(m_api.list(pods_path(), selector())).items) {
-            if (read_pod_state(pod).phase != PodPhase::ended && !are_known) continue;
+        std::optional<Error> first;
+        for (const auto& [name, uid] : over) {
             {
                 const Lock lock(m_mutex);
-                const std::string name = text_at(pod, {"metadata", "name"});
                 if (m_connections.contains(name) || m_starting.contains(name)) continue;
             }
-            TRY(destroy(SandboxId(text_at(pod, {"metadata", "labels", sandbox_label}))));
-            ++removed;
+            const ApiResponse response = TRY(request_removal(name, uid));
+            removed += is_gone(response) ? 1 : 0;
+            if (!is_gone(response) && !first) first = error_of(response, "delete the pod " + name);
         }
+        if (first) return *first;
         return removed;
     }
 
@@ -231,16 +213,18 @@ public:
     }
 
 private:
-    // While it exists, the pod is not one that nothing knows.
+    // While it exists, the pod is not one that nothing knows, and what is seen of it stays.
     class Starting {
     public:
         Starting(KubernetesProvider& provider, std::string pod) : m_provider(provider), m_pod(std::move(pod)) {
+            m_provider.m_watch.expect(m_pod);
             const Lock lock(m_provider.m_mutex);
             m_provider.m_starting.insert(m_pod);
         }
         ~Starting() {
+            m_provider.m_watch.forget(m_pod);
             const Lock lock(m_provider.m_mutex);
-            m_provider.m_starting.erase(m_pod);
+            m_provider.m_starting.extract(m_pod); // two may connect to the same pod
         }
         Starting(const Starting&) = delete;
         Starting& operator=(const Starting&) = delete;
@@ -253,18 +237,6 @@ private:
         std::shared_ptr<sandbox::Sandbox> sandbox; // shared with those who read
         Duration used{};
     };
-
-    static SandboxSpec reader_spec(const std::string& thread) {
-        SandboxSpec spec;
-        spec.thread = thread;
-        spec.keep = spec.detached = true;
-        spec.network = sandbox::NetworkMode::broker;
-        spec.limits.value.memory_bytes = int64_t{128} << 20;
-        spec.limits.value.cpus = 0.25;
-        spec.limits.value.disk_bytes = int64_t{64} << 20;
-        spec.limits.value.wall_clock_ms = 60 * 60'000;
-        return spec;
-    }
 
     std::shared_ptr<sandbox::Sandbox> find_reader(const std::string& thread) {
         const Lock lock(m_mutex);
@@ -339,7 +311,7 @@ private:
             if (seen && seen->uid == uid && seen->state.cause == PodCause::deleted)
                 return unavailable("the pod was deleted before it was ready");
             if (seen && seen->uid == uid && seen->state.phase == PodPhase::ended)
-                return unavailable(explain(pod, uid, seen->state));
+                return unavailable(explain_pod(m_api, m_options.name_space, pod, uid, seen->state));
             const Duration now = m_clock.steady();
             if (seen && seen->state.cause != cause) {
                 cause = seen->state.cause;
@@ -348,12 +320,13 @@ private:
             const Patience patience = patience_with(cause);
             if (now - began > longest_pending ||
                 (patience.then != Patience::Then::wait && now - since > patience.after)) {
-                const std::string why = explain(pod, uid, seen ? seen->state : PodState{});
+                const std::string why =
+                    explain_pod(m_api, m_options.name_space, pod, uid, seen ? seen->state : PodState{});
                 return patience.then == Patience::Then::queue ? busy(why) : unavailable(why);
             }
             if (progress && !progress(seen && cause != PodCause::none ? seen->state.text : std::string()))
                 return conflict("the start was cancelled");
-            m_watch.wait(std::chrono::seconds(1));
+            m_watch.wait(pod, seen ? seen->change : 0, std::chrono::seconds(1));
         }
     }
 
@@ -366,21 +339,43 @@ private:
         return busy(seen->state.text);
     }
 
-    // With the events, and the last words of its program.
-    std::string explain(const std::string& pod, const std::string& uid, const PodState& state) {
-        std::string text = state.text;
-        const auto object = m_api.get(pods_path() + "/" + pod);
-        const auto events = read_events(m_api, m_options.name_space, uid);
-        if (object.ok() && object.value().ok() && events.ok())
-            text = read_pod_state(object.value().body, events.value()).text;
-        if (state.phase == PodPhase::ended)
-            if (const auto log = read_log_end(m_api, m_options.name_space, pod, std::string(worker_container));
-                log.ok() && !log.value().empty())
-                text += " " + repair_utf8(trim(truncate_utf8(log.value(), 2000)));
-        return text.empty() ? "the pod did not start" : text;
+    // By the watch, which has all pods from one list; a pod that it does not have may be newer than its last event.
+    Result<PodState> last_state(const std::string& pod) {
+        if (m_watch.await_listed(list_patience))
+            if (const auto seen = m_watch.find(pod)) return seen->state;
+        const ApiResponse read = TRY(m_api.get(pods_path() + "/" + pod));
+        if (!read.ok()) return error_of(read, "read the pod");
+        return read_pod_state(read.body);
     }
 
-    Result<std::shared_ptr<PodConnection>> connect(const SandboxId& id) {
+    static bool is_gone(const ApiResponse& removed) {
+        return removed.ok() || removed.status == 404 || removed.status == 409;
+    }
+    Result<ApiResponse> request_removal(const std::string& pod, const std::string& uid) {
+        return m_api.remove(pods_path() + "/" + pod, delete_options(uid, end_seconds));
+    }
+    Result<> remove_pod(const std::string& pod) {
+        std::string uid;
+        if (const auto seen = m_watch.find(pod); seen && seen->exists) uid = seen->uid;
+        if (uid.empty()) {
+            const ApiResponse read = TRY(m_api.get(pods_path() + "/" + pod));
+            if (read.status == 404) return {};
+            if (!read.ok()) return error_of(read, "read the pod");
+            uid = text_at(read.body, {"metadata", "uid"});
+        }
+        const ApiResponse removed = TRY(request_removal(pod, uid));
+        if (is_gone(removed)) return {};
+        return error_of(removed, "delete the pod");
+    }
+
+    // An error: nothing is to be expected of a pod in this state.
+    using PodCheck = std::function<Result<>(const PodState&)>;
+    static Result<> has_not_ended(const PodState& state) {
+        if (state.phase == PodPhase::ended) return unavailable(state.text);
+        return {};
+    }
+
+    Result<std::shared_ptr<PodConnection>> connect(const SandboxId& id, const PodCheck& check) {
         PodChannelOptions options;
         options.exec = {m_options.name_space,
                         pod_name(id),
@@ -393,10 +388,19 @@ private:
         options.identity.epoch = m_epoch;
         options.identity.session = to_hex(crypto::random_bytes(16));
         auto connection = std::make_shared<PodConnection>(m_api, std::move(options), m_options.folder);
-        TRY(connection->open(channel_patience));
-        const Lock lock(m_mutex);
-        const auto [place, is_new] = m_connections.emplace(pod_name(id), connection);
-        return place->second;
+        const auto check_now = [&]() -> Result<> {
+            const auto seen = m_watch.find(pod_name(id));
+            return seen ? check(seen->state) : Result<>();
+        };
+        TRY(connection->open(channel_patience, check_now));
+        {
+            const Lock lock(m_mutex);
+            connection = m_connections.emplace(pod_name(id), connection).first->second;
+        }
+        // The watch reports an end to connections that are in the list: not one while this one was opened.
+        if (const auto seen = m_watch.find(pod_name(id)); seen && seen->state.phase == PodPhase::ended)
+            connection->set_ended(seen->state);
+        return connection;
     }
 
     Result<> close_network(PodConnection& connection) {
@@ -404,18 +408,6 @@ private:
         for (std::string& address : addresses_of(m_credentials->access().server))
             addresses.push_back(std::move(address));
         return connection.probe(addresses);
-    }
-
-    // A server that does not know hostUsers removes it, which admission.h sees; a node that cannot do it may say
-    // nothing.
-    Result<> check_user(PodConnection& connection) {
-        if (m_options.pods.user != PodUser::user_namespace) return {};
-        sandbox::ShimRequest request;
-        request.verb = sandbox::ShimVerb::view;
-        const auto seen = TRY(connection.call(request, std::chrono::seconds(30)));
-        if (seen.reply.view && seen.reply.view->user_namespace.value_or(false)) return {};
-        return conflict("the node gave the pod no user namespace, so that it would share its user with all others: "
-                        "its container runtime is too old, or set kubernetes_pod_user to own_uid");
     }
 
     // A pod without a run.
@@ -428,7 +420,7 @@ private:
         const std::string uid = TRY(create_pod(request));
         const auto made = [&]() -> Result<> {
             TRY(await_ready(pod_name(pod.id), uid, progress));
-            pod.connection = TRY(connect(pod.id));
+            pod.connection = TRY(connect(pod.id, has_not_ended));
             return close_network(*pod.connection);
         }();
         if (made.ok()) return pod;
@@ -436,16 +428,28 @@ private:
         return made.error();
     }
 
-    void remove_failed(const SandboxId& id) {
-        if (const auto removed = destroy(id); !removed.ok())
-            log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
+    // Nothing of a run is in it, so that no process has to end first: a pod that does not respond is not waited for.
+    Result<> discard(const ReadyPod& pod) {
+        {
+            const Lock lock(m_mutex);
+            m_connections.erase(pod_name(pod.id));
+        }
+        pod.connection->stop();
+        auto removed = remove_pod(pod_name(pod.id));
+        log_failure(pod.id, removed);
+        return removed;
+    }
+    void remove_failed(const SandboxId& id) { log_failure(id, destroy(id)); }
+    static void log_failure(const SandboxId& id, const Result<>& removed) {
+        if (removed.ok()) return;
+        log(Level::warning, "pod cannot be deleted", {{"sandbox", id.text()}, {"why", removed.error().message}});
     }
 
     // Nothing of the run is in the pod before its network was found to be closed: also one that was so when it was
     // prepared.
     Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
         TRY(close_network(connection));
-        TRY(check_user(connection));
+        if (m_options.pods.user == PodUser::user_namespace) TRY(connection.require_user_namespace());
         std::vector<std::pair<std::string, std::string>> files;
         for (const sandbox::Mount& mount : *spec.mounts) files.emplace_back(mount.source, mount.target);
         TRY(connection.send_files(files));
@@ -467,7 +471,7 @@ private:
     Mutex m_reading; // before m_mutex
     Mutex m_mutex;
     std::map<std::string, std::shared_ptr<PodConnection>> m_connections GUARDED_BY(m_mutex); // by pod
-    std::set<std::string> m_starting GUARDED_BY(m_mutex);                                    // pods
+    std::multiset<std::string> m_starting GUARDED_BY(m_mutex);                               // pods
     std::map<std::string, Reader> m_readers GUARDED_BY(m_mutex);                             // by thread
     PodWatch m_watch;                 // its thread uses what stands above
     std::optional<ReadyPods> m_ready; // last: its thread uses all of it

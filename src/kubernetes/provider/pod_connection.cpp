@@ -78,9 +78,16 @@ PodConnection::PodConnection(Api& api, PodChannelOptions options, std::string fo
     : m_folder(std::move(folder)),
       m_channel(api, std::move(options)) {}
 
-Result<> PodConnection::open(Duration timeout) {
+Result<> PodConnection::open(Duration timeout, const std::function<Result<>()>& check) {
     m_channel.start();
-    TRY(m_channel.await_connected(timeout));
+    const Duration until = steady_now() + timeout;
+    for (;;) {
+        const Duration left = until - steady_now();
+        const auto connected = m_channel.await_connected(std::clamp(left, Duration(0), tick));
+        if (connected.ok()) break;
+        if (connected.error().code != Code::busy || left <= tick) return connected.error();
+        TRY(check());
+    }
     m_replies = std::jthread([this](const std::stop_token& stop) { read_replies(stop); });
     m_acceptor = std::jthread([this](const std::stop_token& stop) { accept_connections(stop); });
     return {};
@@ -140,6 +147,15 @@ Result<> PodConnection::probe(const std::vector<std::string>& addresses) {
     made.probe = addresses;
     TRY(exchange(std::move(made), std::chrono::seconds(30), {}));
     return {};
+}
+
+Result<> PodConnection::require_user_namespace() {
+    ShimRequest request;
+    request.verb = sandbox::ShimVerb::view;
+    const auto seen = TRY(call(request, std::chrono::seconds(30)));
+    if (seen.reply.view && seen.reply.view->user_namespace.value_or(false)) return {};
+    return conflict("the node gave the pod no user namespace, so that it would share its user with all others: "
+                    "its container runtime is too old, or set kubernetes_pod_user to own_uid");
 }
 
 Result<PodConnection::Reply> PodConnection::exchange(PodCall call, std::optional<Duration> timeout,

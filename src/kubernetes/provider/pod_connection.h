@@ -21,8 +21,8 @@ public:
     PodConnection(const PodConnection&) = delete;
     PodConnection& operator=(const PodConnection&) = delete;
 
-    // Waits for the pod's first words.
-    Result<> open(Duration timeout);
+    // Waits for the pod's first words, as long as `check` returns no error.
+    Result<> open(Duration timeout, const std::function<Result<>()>& check);
     void stop();
     // The pod has ended, or does not exist any more: all calls fail with this.
     void set_ended(const PodState& state);
@@ -38,6 +38,9 @@ public:
                        std::string_view bytes = {});
     // `forbidden`: the pod can reach one of these.
     Result<> probe(const std::vector<std::string>& addresses);
+    // `conflict`: it has none. A server that does not know hostUsers removes it, which admission.h sees; a node that
+    // cannot do it may report nothing.
+    Result<> require_user_namespace();
 
     // Files and folders of this machine, each with its target in the pod.
     Result<> send_files(const std::vector<std::pair<std::string, std::string>>& files);

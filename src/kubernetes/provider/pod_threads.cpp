@@ -16,6 +16,18 @@ constexpr Duration new_for = std::chrono::minutes(10);
 
 } // namespace
 
+sandbox::SandboxSpec reader_spec(const std::string& thread) {
+    sandbox::SandboxSpec spec;
+    spec.thread = thread;
+    spec.keep = spec.detached = true;
+    spec.network = sandbox::NetworkMode::broker;
+    spec.limits.value.memory_bytes = int64_t{128} << 20;
+    spec.limits.value.cpus = 0.25;
+    spec.limits.value.disk_bytes = int64_t{64} << 20;
+    spec.limits.value.wall_clock_ms = 60 * 60'000;
+    return spec;
+}
+
 std::string PodThreads::claims_path() const {
     return "/api/v1/namespaces/" + m_options.name_space + "/persistentvolumeclaims";
 }

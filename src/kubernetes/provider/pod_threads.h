@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kubernetes/api/api.h"
+#include "sandbox/provider/spec.h"
 
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@ struct PodThreadsOptions {
     std::string installation;
     std::string storage_class; // "default": that of the cluster; empty: threads have no volumes
 };
+
+// Of the pod that reads the files of a thread which has no sandbox.
+sandbox::SandboxSpec reader_spec(const std::string& thread);
 
 class PodThreads {
 public:

@@ -40,6 +40,19 @@ struct ProviderBench {
         REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.error().message));
         return std::move(opened).value();
     }
+    // A pod of this installation, as an earlier server left it.
+    void make_pod(const std::string& letter, const std::string& sandbox = "") const {
+        Client client(cluster.access());
+        json::Value pod = pod_for(letter);
+        json::Object& labels = pod.at("metadata").at("labels").get_object();
+        labels[installation_label] = read_file(folder + "/installation").value();
+        if (!sandbox.empty()) labels[sandbox_label] = sandbox;
+        REQUIRE(client.api.create(pods, pod).value().status == 201);
+        cluster.run_pod(name_for(letter));
+    }
+    void end_pod(const std::string& letter) const {
+        cluster.control(R"({"do":"status","pod":")" + name_for(letter) + R"(","status":{"phase":"Failed"}})");
+    }
     Error refused(const sandbox::SandboxSpec& spec = kept()) {
         auto started = provider->start(spec);
         REQUIRE_FALSE(started.ok());
@@ -156,15 +169,8 @@ TEST_CASE("pods that nothing here knows are removed: those that have ended immed
     FakeClock clock{parse_time("2026-01-01T01:00:00Z").value()};
     const auto provider = bench.open_with(clock);
     Client client(bench.cluster.access());
-    const std::string installation = read_file(bench.folder + "/installation").value();
-    const auto make_pod = [&](const std::string& letter) {
-        json::Value pod = pod_for(letter);
-        pod.at("metadata").at("labels").get_object()[installation_label] = installation;
-        REQUIRE(client.api.create(pods, pod).value().status == 201);
-        bench.cluster.run_pod(name_for(letter));
-    };
-    make_pod("1");
-    make_pod("2");
+    bench.make_pod("1");
+    bench.make_pod("2");
     std::optional<Error> error;
     std::atomic<bool> is_seen{false};
     std::atomic<bool> may_start{true};
@@ -180,7 +186,7 @@ TEST_CASE("pods that nothing here knows are removed: those that have ended immed
     while (!is_seen) std::this_thread::yield();
     CHECK(provider->list().value().size() == 3);
     CHECK(provider->reconcile().value() == 0);
-    bench.cluster.control(R"({"do":"status","pod":")" + name_for("1") + R"(","status":{"phase":"Failed"}})");
+    bench.end_pod("1");
     CHECK(provider->reconcile().value() == 1);
     CHECK(provider->list().value().size() == 2);
     clock.advance(std::chrono::minutes(11));
@@ -191,6 +197,67 @@ TEST_CASE("pods that nothing here knows are removed: those that have ended immed
     starter.join();
     REQUIRE(error);
     CHECK(provider->list().value().empty());
+}
+
+TEST_CASE("each leftover takes one request, its own, and one that cannot be deleted does not keep the others") {
+    ProviderBench bench;
+    bench.make_pod("6"); // of a run that works
+    bench.make_pod("7", "not-an-id");
+    // Its label is that of the run that works: what is deleted is the pod that has ended.
+    bench.make_pod("5", "sbx_01JCQZ5V8M0000000000000006");
+    for (const char* letter : {"1", "2", "3", "4"}) bench.make_pod(letter);
+    for (const char* letter : {"1", "2", "3", "4", "5"}) bench.end_pod(letter);
+    bench.cluster.control(R"({"do":"terminate","pod":")" + name_for("4") + R"("})");
+    CHECK(bench.provider->list().value().size() == 5); // neither the one without an id nor the one being deleted
+    bench.cluster.control(R"({"do":"fail","method":"DELETE","path":")" + name_for("2") +
+                          R"(","status":500,"message":"the webhook is broken"})");
+    const Error error = bench.provider->reconcile().error();
+    CHECK(error.message == "could not delete the pod " + name_for("2") + ": the webhook is broken");
+    CHECK(bench.cluster.requests("DELETE ") == 4); // 1, 2, 3 and 5
+    CHECK(bench.cluster.requests("GET /api/v1/namespaces/workers/pods/") == 0);
+    CHECK(bench.provider->reconcile().value() == 1);
+    Client client(bench.cluster.access());
+    const auto exists = [&](const std::string& letter) {
+        return client.api.get(pods + "/" + name_for(letter)).value().ok();
+    };
+    for (const char* letter : {"1", "2", "3", "5"}) CHECK_FALSE(exists(letter));
+    for (const char* letter : {"4", "6", "7"}) CHECK(exists(letter));
+}
+
+TEST_CASE("a server that starts again connects to its pods without a request to read each of them") {
+    ProviderBench bench;
+    bench.provider.reset();
+    for (const char* letter : {"1", "2", "3", "4"}) bench.make_pod(letter);
+    bench.end_pod("4");
+    bench.provider = bench.open();
+    const auto attach = [&](const std::string& letter) {
+        return bench.provider->attach(sandbox::SandboxId("sbx_01JCQZ5V8M000000000000000" + letter));
+    };
+    for (const char* letter : {"1", "2", "3"}) CHECK(attach(letter).ok());
+    CHECK(attach("4").error().code == Code::not_found);
+    CHECK(bench.cluster.requests("/exec") == 3);
+    CHECK(bench.cluster.requests("GET /api/v1/namespaces/workers/pods/") == 3); // the same
+    CHECK(attach("5").error().code == Code::not_found);                         // it may be newer than the last event
+    CHECK(bench.cluster.requests("GET " + pods + "/" + name_for("5")) == 1);
+    // One that is destroyed is not read before either.
+    REQUIRE(bench.provider->destroy(sandbox::SandboxId("sbx_01JCQZ5V8M0000000000000004")).ok());
+    CHECK(bench.cluster.requests("DELETE ") == 1);
+    CHECK(bench.cluster.requests("GET /api/v1/namespaces/workers/pods/") == 4);
+}
+
+TEST_CASE("nothing waits for the channel of a pod that ends meanwhile") {
+    ProviderBench bench;
+    bench.make_pod("1");
+    bench.cluster.control(R"({"do":"fail","method":"GET","path":"/exec","times":1000,"status":500})");
+    const Duration began = bench.clock.steady();
+    std::jthread ender([&] {
+        while (bench.cluster.requests("/exec") < 1) std::this_thread::yield();
+        bench.cluster.control(R"({"do":"terminate","pod":")" + name_for("1") + R"("})");
+    });
+    const auto attached = bench.provider->attach(sandbox::SandboxId("sbx_01JCQZ5V8M0000000000000001"));
+    CHECK(attached.error().code == Code::not_found);
+    CHECK(attached.error().message.find("is being deleted") != std::string::npos);
+    CHECK(bench.clock.steady() - began < long_enough); // a channel that does not open is waited for a minute
 }
 
 TEST_CASE("a server without user namespaces is refused pods that need them") {

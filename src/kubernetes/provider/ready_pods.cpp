@@ -37,7 +37,8 @@ ReadyPods::~ReadyPods() {
         const Lock lock(m_mutex);
         left.swap(m_kept);
     }
-    discard(std::move(left));
+    for (const Kept& each : left)
+        if (!m_actions.discard(each.pod).ok()) break;
 }
 
 std::optional<ReadyPod> ReadyPods::take(const PodRequest& request) {
@@ -98,7 +99,7 @@ std::list<ReadyPods::Kept> ReadyPods::take_unusable() {
 }
 
 void ReadyPods::discard(std::list<Kept> kept) const {
-    for (const Kept& each : kept) m_actions.discard(each.pod);
+    for (const Kept& each : kept) (void)m_actions.discard(each.pod); // what stays is deleted as a leftover
 }
 
 void ReadyPods::run(const std::stop_token& stop) {

@@ -32,11 +32,12 @@ public:
         std::function<Result<ReadyPod>(const sandbox::SandboxId& id, PodRequest request,
                                        const sandbox::StartProgress& progress)>
             make;
-        std::function<void(const ReadyPod& pod)> discard;
+        std::function<Result<>(const ReadyPod& pod)> discard;
     };
     // `look_every`: at the longest, for pods that have ended or waited too long.
     ReadyPods(size_t wanted, const Clock& clock, Actions actions, Duration look_every = std::chrono::seconds(5));
-    // Discards those that are left.
+    // Discards those that are left; not the rest when one cannot be: a cluster that does not respond would keep the end
+    // of the server for each of them, and a later server deletes them.
     ~ReadyPods();
     ReadyPods(const ReadyPods&) = delete;
     ReadyPods& operator=(const ReadyPods&) = delete;

@@ -28,10 +28,12 @@ struct ReadyBench {
         ready.emplace(wanted, clock,
                       ReadyPods::Actions{[this](const sandbox::SandboxId& id, PodRequest request,
                                                 const sandbox::StartProgress&) { return make(id, request); },
-                                         [this](const ReadyPod& pod) {
+                                         [this](const ReadyPod& pod) -> Result<> {
                                              const Lock lock(mutex);
                                              discarded.insert(pod.id.text());
                                              changed.notify_all();
+                                             if (is_away) return unavailable("no connection");
+                                             return {};
                                          }},
                       soon);
     }
@@ -72,6 +74,7 @@ struct ReadyBench {
     std::vector<std::shared_ptr<PodConnection>> made GUARDED_BY(mutex);
     int64_t tries GUARDED_BY(mutex) = 0;
     bool is_full GUARDED_BY(mutex) = false;
+    bool is_away GUARDED_BY(mutex) = false;
     int64_t wanted_pids = 64;
     std::optional<ReadyPods> ready; // last
 };
@@ -162,6 +165,21 @@ TEST_CASE("prepared pods make room, and none is made for 30 seconds after that")
     }
     bench.clock.advance(std::chrono::seconds(31));
     CHECK(bench.ready->await_full(long_enough));
+}
+
+TEST_CASE("a server that ends does not wait for a cluster that does not respond, once for each prepared pod") {
+    for (const bool is_away : {false, true}) {
+        ReadyBench bench(3);
+        CHECK_FALSE(bench.ready->take(ReadyBench::request()));
+        REQUIRE(bench.ready->await_full(long_enough));
+        {
+            const Lock lock(bench.mutex);
+            bench.is_away = is_away;
+        }
+        bench.ready.reset();
+        const Lock lock(bench.mutex);
+        CHECK(bench.discarded.size() == (is_away ? size_t{1} : size_t{3}));
+    }
 }
 
 TEST_CASE("a cluster without room gets the next request after a pause") {
