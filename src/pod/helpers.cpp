@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "kubernetes/link/bundle.h"
+#include "pod/home.h"
 #include "sandbox/image/workspace.h"
 #include "sandbox/shim/protocol.h"
 
@@ -12,6 +13,8 @@ namespace hone::pod {
 namespace {
 
 Result<> send_part(int socket, const std::string& request) {
+    if (request == "home") return send_home(socket);
+    if (request == "home-state") return send_home_state(socket);
     const size_t blank = request.find(' ');
     const std::string verb = request.substr(0, blank);
     const std::string path = blank == std::string::npos ? std::string() : request.substr(blank + 1);
@@ -33,11 +36,11 @@ Result<> send_part(int socket, const std::string& request) {
     return {};
 }
 
+} // namespace
+
 std::string report_of(const Result<>& done) {
     return json::write(done.ok() ? sandbox::ShimReply() : sandbox::refusal<sandbox::ShimReply>(done.error()));
 }
-
-} // namespace
 
 void receive_files(int socket, const std::vector<kubernetes::TargetMount>& mounts) {
     const auto done = kubernetes::read_bundle(
@@ -45,7 +48,7 @@ void receive_files(int socket, const std::vector<kubernetes::TargetMount>& mount
     (void)write_all(socket, report_of(done));
 }
 
-void send_workspace(int socket, const std::string& request) {
+void send_requested(int socket, const std::string& request) {
     std::string report = report_of(send_part(socket, request));
     const size_t length = report.size();
     for (int shift = 0; shift < 32; shift += 8) report += static_cast<char>(length >> shift & 0xff);

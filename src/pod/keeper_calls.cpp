@@ -1,5 +1,6 @@
 // Calls of a server to a pod's sandbox.
 #include "pod/helpers.h"
+#include "pod/home.h"
 #include "pod/keeper.h"
 #include "pod/probe.h"
 
@@ -191,11 +192,19 @@ void Keeper::reply(int64_t id, const ShimReply& made, std::string_view bytes) {
 
 void Keeper::open_stream(uint32_t stream, const kubernetes::StreamOpen& open) {
     const auto started = [&]() -> Result<Helper> {
-        if (open.kind == kubernetes::StreamKind::file)
+        if (open.kind == kubernetes::StreamKind::file && !open.path)
             return start_helper([this](int socket) { receive_files(socket, m_options.mounts); }, nullptr);
-        if (open.kind != kubernetes::StreamKind::output || !open.path) return invalid("not a stream of a pod");
+        const bool is_output = open.kind == kubernetes::StreamKind::output;
+        if ((!is_output && open.kind != kubernetes::StreamKind::file) || !open.path)
+            return invalid("not a stream of a pod");
         if (!m_walls) return conflict("the sandbox was not claimed yet");
-        return start_helper([&](int socket) { send_workspace(socket, *open.path); }, &*m_walls);
+        if (is_output && *open.path == "home" && m_view.state != sandbox::State::stopped)
+            return conflict("the home is read when nothing can change it any more");
+        if (is_output) return start_helper([&](int socket) { send_requested(socket, *open.path); }, &*m_walls);
+        if (*open.path != "home" && *open.path != "kept-home") return invalid("not a stream of a pod");
+        if (!m_commands.empty()) return conflict("a layer comes before the first command");
+        const bool is_kept = *open.path == "kept-home";
+        return start_helper([&](int socket) { receive_home(socket, is_kept); }, &*m_walls);
     }();
     if (!started.ok()) return m_link.reset(stream, started.error().message);
     Pump pump;

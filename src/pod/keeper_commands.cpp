@@ -150,7 +150,7 @@ void Keeper::reap() {
             if (WIFSIGNALED(status)) running.command.result.signal = WTERMSIG(status);
             note_memory();
             end(running);
-            if (running.command.number == 0 && m_spec->command && !*m_spec->keep) stop(std::nullopt);
+            if (running.command.number == 0 && !*m_spec->keep) stop(std::nullopt);
         }
     }
     // The cluster deletes the pod, or evicts it: everything ends with this process. Not 0: a pod whose containers have

@@ -257,11 +257,12 @@ Result<> Server::open_repositories() {
 }
 
 Result<> Server::share_layers() {
-    if (m_config.object_store == "file" || !m_sandboxes) return {};
+    if (m_config.object_store == "file" || (!m_sandboxes && !m_cluster)) return {};
     const sandbox::Store store = TRY(sandbox::Store::open(m_config.data_dir));
     const std::string key = TRY(share_layer_key(*m_database, *m_vault, store));
     m_layer_objects.emplace(*m_objects, store, key);
-    m_sandboxes->set_layer_exchange(&*m_layer_objects);
+    for (sandbox::Provider* provider : {m_sandboxes.get(), m_cluster.get()})
+        if (provider != nullptr) provider->set_layer_exchange(&*m_layer_objects);
     m_layer_objects->start();
     return {};
 }

@@ -50,9 +50,30 @@ def files_of_a_live_run_are_read(shop):
 
 def what_a_pod_does_not_have_is_refused(shop):
     body = {"project": "shop", "prompt": "x", "settings": {"harness": "command", "command": ["true"], "provider": "kubernetes",
-                                                          "sandbox": {"init_script": "true"}}}
+                                                          "sandbox": {"image": "debian"}}}
     refused = shop.client.call("POST", "/v1/runs", body)
-    assert refused.status == 400 and "kubernetes does not have sandbox.init_script" in refused.text, refused.text
+    assert refused.status == 400 and "kubernetes does not have sandbox.image" in refused.text, refused.text
+
+
+def what_an_init_script_left_in_the_home_is_there_in_later_runs(shop):
+    script = "mkdir -p ~/.local/bin; echo 'echo from the tool' > ~/.local/bin/tool; chmod 755 ~/.local/bin/tool; echo of the script > ~/kept"
+    wanted = PODS | {"sandbox": PODS["sandbox"] | {"init_script": script}}
+    notes = []
+    for _ in range(2):
+        id = shop.start(*shell("tool; cat ~/kept; echo changed > ~/kept; cat > /dev/null"), prompt="first", **wanted)["id"]
+        assert shop.until(id)["state"] == "succeeded", shop.texts(id)
+        assert shop.texts(id, "message") == ["from the tool", "of the script"], shop.texts(id)
+        notes.append("\n".join(shop.texts(id)))
+    assert "The init script ran in a pod" in notes[0] and "reused" in notes[1], notes
+    # The home is on a volume: a follow-up finds it as the session left it.
+    shop.client.must("POST", f"/v1/runs/{id}/messages", {"text": "second"})
+    wait_until(lambda: shop.run(id)["turns"] == 2 and shop.run(id)["state"] in ("succeeded", "failed"), "the follow-up is done", 180)
+    assert shop.texts(id, "message")[2:] == ["from the tool", "changed"], shop.texts(id)
+    # A changed script is another one, and one that fails ends its run.
+    wanted["sandbox"]["init_script"] = "echo trying; touch /bin/tool"
+    run = shop.until(shop.start("/bin/true", **wanted)["id"])
+    assert run["state"] == "failed" and run["reason"].startswith("the init script exited with 1\n"), run
+    assert "trying" in run["reason"] and "only /home/worker is kept" in run["reason"], run
 
 
 def a_follow_up_finds_workspace_and_home_as_they_were_left(shop):
@@ -139,7 +160,7 @@ def a_run_outlives_two_kills_of_its_server(shop):
 
 
 TESTS = [a_run_works_in_a_pod, files_of_a_live_run_are_read, a_run_outlives_two_kills_of_its_server,
-         what_a_pod_does_not_have_is_refused, a_follow_up_finds_workspace_and_home_as_they_were_left,
+         what_a_pod_does_not_have_is_refused, what_an_init_script_left_in_the_home_is_there_in_later_runs, a_follow_up_finds_workspace_and_home_as_they_were_left,
          artifacts_and_requests_are_the_same_as_on_this_machine, a_model_is_called_without_its_key_and_a_budget_stops_the_run,
          a_branch_is_cloned_pushed_and_reviewed, a_run_that_no_node_can_take_waits_with_the_reason_and_can_be_cancelled,
          runs_that_find_no_room_are_queued_and_finish_later]

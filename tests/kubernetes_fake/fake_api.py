@@ -20,13 +20,16 @@ and a test sets the status of pods. `POST /control` with JSON, without credentia
   {"do": "policies", "items": […]}, {"do": "runtime_classes", "names": ["gvisor"], "may_read": true}
   {"do": "hold", "pods": true}            pods with processes stay pending
   {"do": "network", "is_open": true}      of pods with processes: they reach the cluster's API
-  {"do": "node", "user_namespaces": false}
+  {"do": "node", "user_namespaces": false}, {"do": "node", "image": "worker@sha256:…"}    what a node has for the image
   {"do": "cut_exec", "after": 100000}     the next exec is cut after so many bytes in either direction; now, without `after`
   {"do": "dial", "pod": "a", "port": 3128}, {"do": "reboot", "pod": "a"}
+  {"do": "sends", "pod": "a", "path": "home", "base64": "…"}  what a pod without processes sends when this is requested
   {"do": "state"}                         what it knows: requests, pods, inputs of pods
 """
 
+import binascii
 import copy
+import hashlib
 import http.server
 import json
 import os
@@ -424,8 +427,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def control_network(self, state, is_open):
         state.runtime.set_network(state, is_open)
 
-    def control_node(self, state, user_namespaces):
+    def control_node(self, state, user_namespaces=True, image=None):
         state.runtime.has_user_namespaces = user_namespaces
+        state.runtime.image_id = image or state.runtime.image_id
 
     def control_quota(self, state, pods):
         state.quota = pods
@@ -451,6 +455,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for session in state.execs.values():
             session.wake()
 
+    def control_sends(self, state, pod, path, base64):
+        state.peer(pod).sends[path] = binascii.a2b_base64(base64)
+
     def control_reboot(self, state, pod):
         old = state.peer(pod)
         state.peers[pod] = LinkPeer(old.sandbox, old.boot + "-again", 1000)
@@ -462,6 +469,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                            for name, peer in state.peers.items()},
                 "input_text": {name: {str(command): data[:200].decode("latin-1") for command, data in peer.inputs.items()}
                                for name, peer in state.peers.items()},
+                "files": {name: {path: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "ended": ended}
+                                 for path, (data, ended) in peer.files.items()} for name, peer in state.peers.items()},
                 "hellos": {name: peer.hellos for name, peer in state.peers.items()}}
 
     def serve(self):

@@ -36,6 +36,8 @@ class LinkPeer:
         self.next_number, self.last_peer = 1, 0
         self.output = output_text(output_bytes)
         self.inputs = {}  # command → bytes
+        self.sends = {}  # what is requested → what this pod sends then, also what no pod should send
+        self.files = {}  # what was sent here → bytes, and whether they ended
         self.channel, self.last_channel, self.buffers = 0, 0, {}
         self.lock = threading.RLock()
         self.hellos = 0
@@ -99,7 +101,8 @@ class LinkPeer:
             stream.open = opened
             if stream.kind == "output":
                 start = opened.get("offset") or 0
-                stream.source = self.output[start:]
+                path = opened.get("path")
+                stream.source = self.output[start:] if path is None else self.sends.get(path, b"")
         elif kind == RESET:
             self.streams.pop(number, None)
         elif number in self.streams:
@@ -161,17 +164,23 @@ class LinkPeer:
         if stream.kind == "calls" and stream.got:
             stream.unacknowledged += stream.got
             stream.got = b""
-        elif stream.kind == "output" and stream.source:
+        elif stream.kind == "output":
             room = WINDOW_BYTES - len(stream.unacknowledged)
             stream.unacknowledged += stream.source[:room]
             stream.source = stream.source[room:]
-        elif stream.kind == "output":
-            stream.ended = True
+            stream.ended = not stream.source  # now: perhaps nothing more arrives that would wake this end
         elif stream.kind == "input":
             command = stream.open.get("command") or 0
             self.inputs[command] = self.inputs.get(command, b"") + stream.got
             stream.got = b""
             if stream.peer_ended:
+                stream.ended = True
+        elif stream.kind == "file":
+            got, _ = self.files.get(stream.open["path"], (b"", False))
+            self.files[stream.open["path"]] = (got + stream.got, stream.peer_ended)
+            stream.got = b""
+            if stream.peer_ended and not stream.ended:
+                stream.unacknowledged += b"{}"  # done
                 stream.ended = True
         elif stream.kind == "connection" and stream.peer_ended:
             stream.ended = True

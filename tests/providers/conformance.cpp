@@ -9,6 +9,7 @@
 #include "crypto/crypto.h"
 #include "kubernetes/link/link.h"
 #include "kubernetes/provider/kubernetes_provider.h"
+#include "sandbox/image/layer.h"
 #include "sandbox/local/local_provider.h"
 
 #include <algorithm>
@@ -287,6 +288,54 @@ Result<> too_much_is_rejected(Bench& bench) {
     return expect(!bench.provider->start(spec).ok(), "a layer that there is not");
 }
 
+// Built once, in a sandbox of its own, from what a script left in the home; there before the first command.
+Result<> layer_is_used(Bench& bench) {
+    const Store store = TRY(Store::open(bench.folder));
+    if (wanted_tier == Tier::gvisor) {
+        SandboxSpec spec = plain_spec();
+        spec.capture = bench.folder + "/captured";
+        for (const char* part : {"/upper", "/work"}) TRY(make_directories(*spec.capture + part, 0755));
+        const auto refused = bench.provider->start(spec);
+        TRY(expect(!refused.ok(), "it is refused"));
+        bench.declared = refused.error().message;
+        return expect(bench.declared == "tier gvisor builds no layers", "its words: " + bench.declared);
+    }
+    Preparation preparation;
+    preparation.space = "conformance";
+    preparation.limits = *plain_spec().limits;
+    preparation.script = "mkdir -p tree/deep; echo made >> tree/file; ln -s tree/file link; ln tree/file hard; "
+                         "chmod 750 tree/deep; echo out of the script";
+    PreparedLayer layer = TRY(prepare_layer(*bench.provider, store, preparation));
+    TRY(expect(layer.built && layer.log == "out of the script\n", "it was built, with its output"));
+    layer = TRY(prepare_layer(*bench.provider, store, preparation));
+    TRY(expect(!layer.built, "it was built once"));
+    const auto over = [&](const std::string& script) -> Result<std::string> {
+        SandboxSpec spec = plain_spec();
+        spec.layers.value = {layer.key};
+        spec.command = shell("cd /home/worker; " + script);
+        auto started = bench.provider->start(spec);
+        if (!started.ok()) return std::move(started).error();
+        const auto box = std::move(started).value();
+        const CommandResult result = TRY(box->wait(0, patience));
+        const std::string text = TRY(text_of(*box, 0)) + TRY(text_of(*box, 0, Stream::err));
+        TRY(box->destroy());
+        TRY(expect(result.exit_code == 0, "exit code 0 with the layer: " + text));
+        return text;
+    };
+    const auto first = over("cat link hard; ls -l tree; echo changed > tree/file; cat link; echo more > other");
+    if (!first.ok()) return first.error();
+    TRY(expect(first.value().starts_with("made\nmade\n") && first.value().ends_with("changed\n") &&
+                   first.value().find("drwxr-x---") != std::string::npos,
+               "the home of the script: " + first.value()));
+    TRY(expect(TRY(over("cat hard; test ! -e other")) == "made\n", "what one changes the next does not see"));
+    // A script that fails leaves nothing.
+    preparation.script = "echo half > half; exit 3";
+    const auto failed = prepare_layer(*bench.provider, store, preparation);
+    TRY(expect(!failed.ok() && failed.error().message.starts_with("the init script exited with 3"), "its exit code"));
+    return expect(!file_exists(store.layers() + "/" + TRY(layer_key(store, preparation, bench.provider->layer_root()))),
+                  "no layer of it");
+}
+
 Result<> stop_and_destroy(Bench& bench) {
     TRY(expect(TRY(bench.box->stop()).state == State::stopped, "stopped"));
     const SandboxId id = bench.box->id();
@@ -372,6 +421,7 @@ constexpr Case cases[] = {
     {"walls around the first process", walls_of_pod, true},
     {"the wall clock", wall_clock},
     {"the end with the first command", ends_with_first_command},
+    {"prepared layers", layer_is_used},
     {"a spec that it cannot keep is rejected", too_much_is_rejected},
     {"stop and destroy", stop_and_destroy},
 };
@@ -393,6 +443,7 @@ Result<Open> opener(const std::vector<std::string>& words) {
         options.pods.pull_policy = "Never";
         if (wanted_tier == Tier::gvisor) options.pods.runtime_classes[Tier::gvisor] = "gvisor";
         options.folder = folder + "/kubernetes";
+        options.store = TRY(Store::open(folder));
         return kubernetes::open_kubernetes_provider(std::move(options), clock);
     });
 }

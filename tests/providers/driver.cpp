@@ -47,6 +47,7 @@ Result<std::unique_ptr<Provider>> open_provider(const std::vector<std::string>& 
         options.pods.user = parse_enum<kubernetes::PodUser>(words[7]).value_or(kubernetes::PodUser::own_uid);
     if (words.size() > 8) options.pods.runtime_classes[Tier::gvisor] = words[8];
     options.folder = words[1] + "/kubernetes";
+    options.store = TRY(Store::open(words[1]));
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
 

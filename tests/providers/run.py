@@ -30,11 +30,13 @@ import ends  # noqa: E402
 import escape  # noqa: E402
 import faults  # noqa: E402
 import images  # noqa: E402
+import layers  # noqa: E402
 import ready  # noqa: E402
 import serve  # noqa: E402
 from configuration import Certificates  # noqa: E402
 
-PROGRAMS = "bash cat dash env git grep head id kill ln ls mkdir rm sleep timeout touch tr true unshare wc wget".split()
+PROGRAMS = ("bash cat chmod cp dash env git grep head id kill ln ls mkdir mkfifo readlink rm sed seq sha256sum sleep sort stat timeout touch tr true "
+            "unshare wc wget xargs").split()
 
 
 def make_image(folder, pod_program):
@@ -192,7 +194,7 @@ def main():
             if has_gvisor and not options.case:
                 cases["kubernetes, gvisor"] = cases_of(program, "kubernetes, gvisor", *cluster_words, "gvisor")
             for case in (the_channel_is_cut_again_and_again, faults.the_volume_of_a_thread_outlives_its_pods,
-                         attacks_from_inside_get_nothing, a_run_gets_a_pod_that_was_prepared, *ends.CASES):
+                         attacks_from_inside_get_nothing, a_run_gets_a_pod_that_was_prepared, *ends.CASES, *layers.CASES):
                 if options.case in case.__name__:
                     results.append(passes(case, cluster))
             results += [] if options.case else serve.run_tests(built / "hone", (cluster.kubeconfig, "workers", "worker:1", "default"),

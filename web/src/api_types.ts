@@ -4289,7 +4289,7 @@ export interface RunRow {
 export interface SandboxSettings {
   /** `host` (the machine's /usr, read-only) or the name of an image. */
   image: string;
-  /** Shell script that prepares the root file system; its result is cached by content. */
+  /** Shell script that prepares the root file system, or the home of a pod; its result is cached by content. */
   init_script: string;
   init_failure: InitFailure;
   /** Time limit of the init script, and of setup. */

@@ -51,22 +51,24 @@ const test = plain_test.extend({
 test("what pods do not have is disabled in the form of a preset, with the reason", async ({ page }) => {
   await page.goto("/s/default/presets/new");
   await page.locator("summary", { hasText: "Sandbox" }).click();
+  await page.getByLabel("Image", { exact: true }).fill("debian");
   await page.getByLabel("Init script", { exact: true }).fill("true");
   await page.getByLabel("Provider", { exact: true }).selectOption("kubernetes");
   await expect(page.getByText("the workspace and the home end with the pod")).toBeVisible();
   for (const [label, reason] of [
     ["Image", "the installation has one image for its pods (kubernetes_image)"],
-    ["Init script", "nothing can be prepared for a pod but its image"],
     ["Minimum isolation", "kubernetes_runtime_class is not set"],
   ] as const) {
     await expect(page.getByLabel(label, { exact: true })).toBeDisabled();
     await expect(page.getByText(`Kubernetes: ${reason}.`).first()).toBeVisible();
   }
-  await expect(page.getByLabel("Init script", { exact: true })).toHaveValue(""); // what was set for this machine is gone
+  await expect(page.getByLabel("Image", { exact: true })).toHaveValue("host"); // what was set for this machine is gone
   await expect(page.getByLabel("Memory")).toBeEnabled();
-  await expect(page.locator("summary", { hasText: "Dependencies" })).toContainText("not with this provider");
+  await expect(page.getByLabel("Init script", { exact: true })).toHaveValue("true");
+  await expect(page.getByText("prepares the home of the pods once")).toBeVisible();
+  await expect(page.locator("summary", { hasText: "Dependencies" })).not.toContainText("not with this provider");
   await page.getByLabel("Provider", { exact: true }).selectOption("local");
-  await expect(page.getByLabel("Init script", { exact: true })).toBeEnabled();
+  await expect(page.getByLabel("Image", { exact: true })).toBeEnabled();
   await expect(page.getByLabel("Minimum isolation", { exact: true })).toBeEnabled();
 });
 

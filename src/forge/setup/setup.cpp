@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 
 namespace hone::forge {
 
@@ -17,8 +18,8 @@ exit 0
 // $1 repository, $2 object, $3 most bytes.
 constexpr std::string_view read_script = R"(git -C "$1" cat-file blob "$2" | head -c "$3")";
 
-// $1 repository, $2 commit, $3 folder, $4 the setup script. What the script makes beside the files of the repository
-// goes to /opt/hone-setup: /workspace of a layer is never seen. Nothing of the checkout itself stays.
+// $1 repository, $2 commit, $3 folder, $4 the setup script, $5 where what the script makes beside the files of the
+// repository goes, because /workspace of a layer is never seen, $6 how. Nothing of the checkout itself stays.
 constexpr std::string_view build_script = R"(
 folder="/workspace/$3"
 git init --quiet "$folder"
@@ -27,12 +28,15 @@ git -C "$folder" -c core.hooksPath=/dev/null checkout --quiet --detach "$2"
 cd "$folder"
 /bin/sh -e -c "$4" < /dev/null
 cd "$folder"
-mkdir -p "/opt/hone-setup/$3"
-git ls-files --others --directory | sed 's,^,/,' | head -n 1000 > "/opt/hone-setup/$3.exclude"
-git ls-files --others --directory -z | xargs -0 -r cp -al --parents -t "/opt/hone-setup/$3" --
+mkdir -p "$5/$3"
+git ls-files --others --directory | sed 's,^,/,' | head -n 1000 > "$5/$3.exclude"
+git ls-files --others --directory -z | xargs -0 -r cp "$6" --parents -t "$5/$3" --
 cd /
 rm -rf "$folder"
 )";
+
+constexpr std::array root_of_setup{"/opt/hone-setup", "-al"};
+constexpr std::array home_of_setup{"/home/worker/.hone-setup", "-a"};
 
 } // namespace
 
@@ -88,8 +92,13 @@ Result<SetupLayer> Setup::prepare(const SetupWanted& wanted, const SetupPlan& pl
     options.cancelled = wanted.cancelled;
     options.network = wanted.network;
     options.what = what;
+    options.start = wanted.start;
+    // A layer of a pod is its home, which is another file system than its workspace.
     options.arguments = {wanted.directory, wanted.commit, wanted.name, plan.script};
-    const sandbox::PreparedLayer layer = TRY(sandbox::prepare_layer(m_provider, m_store, preparation, options));
+    for (const char* word : wanted.provider != nullptr ? home_of_setup : root_of_setup)
+        options.arguments.push_back(word);
+    sandbox::Provider& provider = wanted.provider != nullptr ? *wanted.provider : m_provider;
+    const sandbox::PreparedLayer layer = TRY(sandbox::prepare_layer(provider, m_store, preparation, options));
     made.key = layer.key;
     made.built = layer.built;
     made.log = layer.log;

@@ -29,6 +29,9 @@ struct SetupWanted {
     sandbox::MakeBuildNetwork network{}; // empty: without network
     std::string network_description{};   // part of the key
     std::function<bool()> cancelled{};
+    // Where it is built and used; null: on this machine. `start` as in sandbox::BuildOptions.
+    sandbox::Provider* provider = nullptr;
+    std::function<Result<std::unique_ptr<sandbox::Sandbox>>(const sandbox::SandboxSpec&)> start{};
 };
 
 struct SetupLayer {
@@ -60,10 +63,14 @@ private:
 // Shell lines for a clone at $folder of the repository $name, before its files are checked out by force: puts there
 // what setup made beside the files of the repository, and keeps it out of commits.
 constexpr std::string_view use_setup_script = R"(
-if [ -d "/opt/hone-setup/$name" ]; then
-  cp -a "/opt/hone-setup/$name/." "$folder/"
-  cat "/opt/hone-setup/$name.exclude" >> "$folder/.git/info/exclude"
-fi
+for made in /opt/hone-setup /home/worker/.hone-setup; do
+  if [ -d "$made/$name" ]; then
+    cp -a "$made/$name/." "$folder/"
+    mkdir -p "$folder/.git/info"
+    cat "$made/$name.exclude" >> "$folder/.git/info/exclude"
+    break
+  fi
+done
 )";
 
 } // namespace hone::forge

@@ -223,8 +223,10 @@ PodState read_pod_state(const json::Value& pod, const std::vector<json::Value>& 
         return state;
     }
     for (const json::Value& status : list_at(pod, {"status", "containerStatuses"}))
-        if (text_at(status, {"name"}) == worker_container)
+        if (text_at(status, {"name"}) == worker_container) {
             state.is_ready = value_at(status, {"state", "running"}) != nullptr;
+            state.image = truncate_utf8(text_at(status, {"imageID"}), most_text_bytes);
+        }
     if (phase == "Running") state.phase = PodPhase::running;
     if (const json::Value* ready = condition_of(pod, "Ready");
         phase == "Running" && ready != nullptr && text_at(*ready, {"reason"}) == "NodeStatusUnknown") {

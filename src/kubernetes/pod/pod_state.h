@@ -43,6 +43,7 @@ struct PodState {
     PodCause cause = PodCause::none;
     std::string text; // one sentence or two: why it is pending, or why it ended
     std::optional<int64_t> exit_code;
+    std::string image{}; // of the worker, by its digest, once its container runs; empty: not reported
 };
 // `events`: those of the pod, in any order; they explain what the status does not.
 PodState read_pod_state(const json::Value& pod, const std::vector<json::Value>& events = {});

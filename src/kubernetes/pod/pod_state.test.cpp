@@ -53,6 +53,15 @@ TEST_CASE("the scheduler's reasons are in plain words") {
     CHECK(explain_scheduling("0/1 nodes are available: ").starts_with("None of the cluster's 1 nodes"));
 }
 
+TEST_CASE("a running pod has the image of its worker, by its digest") {
+    const std::string running = R"({"phase":"Running","containerStatuses":[
+        {"name":"sidecar","imageID":"other@sha256:1","state":{"running":{}}},
+        {"name":"worker","imageID":"example/worker@sha256:2","state":{"running":{}}}]})";
+    CHECK(state_of(running).image == "example/worker@sha256:2");
+    CHECK(state_of(R"({"phase":"Running","containerStatuses":[{"name":"worker","state":{"running":{}}}]})").image ==
+          "");
+}
+
 TEST_CASE("a pending pod states what it waits for") {
     const PodState full = state_of(R"({"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",
         "reason":"Unschedulable","message":"0/1 nodes are available: 1 Insufficient cpu."}]})");

@@ -8,6 +8,7 @@
 #include "kubernetes/api/object.h"
 #include "kubernetes/pod/admission.h"
 #include "kubernetes/pod/pod_records.h"
+#include "kubernetes/provider/pod_layers.h"
 #include "kubernetes/provider/pod_sandbox.h"
 #include "kubernetes/provider/pod_spec_check.h"
 #include "kubernetes/provider/pod_threads.h"
@@ -48,6 +49,7 @@ public:
           m_api(*m_credentials, clock),
           m_opened(clock.steady()),
           m_threads(m_api, clock, {m_options.name_space, m_options.pods.installation, m_options.storage_class}),
+          m_layers(m_options.store ? std::optional<PodLayers>(*m_options.store) : std::nullopt),
           m_watch(m_api, {pods_path(), selector()},
                   [this](const std::string& pod, const PodState& state) { pod_ended(pod, state); }),
           m_ready(std::in_place, m_options.ready, clock,
@@ -75,13 +77,17 @@ public:
             declared.tiers.push_back(sandbox::Tier::gvisor);
         declared.execute = declared.pty = declared.broker = declared.reattach = true;
         declared.threads = m_threads.have_volumes();
+        declared.layers = m_layers.has_value();
         declared.limits_by = sandbox::LimitKeeper::cgroup2; // of most nodes; a view has what its node uses
         return declared;
     }
 
+    // The archive of a home is not that of another version of this program, nor of another image.
+    std::string layer_root() override { return "kubernetes, home 1, " + m_options.pods.image; }
+
     Result<std::unique_ptr<sandbox::Sandbox>> start(const SandboxSpec& spec,
                                                     const sandbox::StartProgress& progress) override {
-        TRY(check_spec(spec));
+        TRY(check_spec(spec, m_layers.has_value()));
         TRY(remove_readers(spec.thread));
         const SandboxId id = make_id<sandbox::SandboxTag>(m_clock);
         PodRequest request;
@@ -93,9 +99,10 @@ public:
         request.keep_home = *spec.keep_home;
         if (spec.thread && m_threads.have_volumes())
             request.volume_claim = TRY(m_threads.claim(*spec.thread, *spec.limits.value.disk_bytes));
-        if (auto taken = m_ready->take(request)) {
-            const auto prepared = prepare(*taken->connection, spec);
-            if (prepared.ok()) return make_sandbox(taken->id, std::move(taken->connection));
+        // One that builds a layer is no reason to prepare others like it.
+        if (auto taken = spec.capture ? std::nullopt : m_ready->take(request)) {
+            const auto prepared = prepare(taken->id, *taken->connection, spec, progress);
+            if (prepared.ok()) return make_sandbox(taken->id, std::move(taken->connection), spec);
             remove_failed(taken->id);
             // A pod that ended since it was prepared is no reason to fail.
             if (prepared.error().code != Code::unavailable) return prepared.error();
@@ -107,10 +114,10 @@ public:
         auto started = [&]() -> Result<std::shared_ptr<PodConnection>> {
             TRY(await_ready(pod_name(id), uid.value(), progress));
             auto connection = TRY(connect(id, has_not_ended));
-            TRY(prepare(*connection, spec));
+            TRY(prepare(id, *connection, spec, progress));
             return connection;
         }();
-        if (started.ok()) return make_sandbox(id, std::move(started).value());
+        if (started.ok()) return make_sandbox(id, std::move(started).value(), spec);
         const Error failed = reason_of_end(pod_name(id), uid.value(), started.error());
         remove_failed(id);
         return failed;
@@ -267,8 +274,22 @@ private:
                "=worker";
     }
 
-    std::unique_ptr<sandbox::Sandbox> make_sandbox(const SandboxId& id, std::shared_ptr<PodConnection> connection) {
-        return sandbox_of(id, std::move(connection), [this, id] { return destroy(id); });
+    std::unique_ptr<sandbox::Sandbox> make_sandbox(const SandboxId& id, std::shared_ptr<PodConnection> connection,
+                                                   const SandboxSpec& spec = {}) {
+        SaveCapture save;
+        if (spec.capture)
+            save = [this, id, connection, directory = *spec.capture,
+                    limits = limits_of_home(*spec.limits)](const std::function<bool()>& cancelled) {
+                return m_layers->save(*connection, directory, image_of(id), limits, cancelled);
+            };
+        return sandbox_of(
+            id, std::move(connection), [this, id] { return destroy(id); }, std::move(save));
+    }
+
+    // What its node runs.
+    std::string image_of(const SandboxId& id) const {
+        const auto seen = m_watch.find(pod_name(id));
+        return seen ? seen->state.image : std::string();
     }
 
     void pod_ended(const std::string& pod, const PodState& state) {
@@ -447,7 +468,8 @@ private:
 
     // Nothing of the run is in the pod before its network was found to be closed: also one that was so when it was
     // prepared.
-    Result<> prepare(PodConnection& connection, const SandboxSpec& spec) {
+    Result<> prepare(const SandboxId& id, PodConnection& connection, const SandboxSpec& spec,
+                     const sandbox::StartProgress& progress) {
         TRY(close_network(connection));
         if (m_options.pods.user == PodUser::user_namespace) TRY(connection.require_user_namespace());
         std::vector<std::pair<std::string, std::string>> files;
@@ -457,7 +479,23 @@ private:
         claim.verb = sandbox::ShimVerb::claim;
         claim.spec = spec;
         claim.spec->mounts.value.clear(); // paths of this machine
-        TRY(connection.call(claim, std::chrono::seconds(30)));
+        claim.spec->layers.value.clear();
+        claim.spec->capture.reset();
+        if (spec.layers.value.empty()) return call_pod(connection, claim);
+        // The layer comes before the first command, and behind the walls of the claim.
+        claim.spec->command.reset();
+        TRY(call_pod(connection, claim));
+        const bool is_kept = spec.thread && *spec.keep_home && m_threads.have_volumes();
+        TRY(m_layers->send(connection, *spec.layers, is_kept, image_of(id), progress));
+        if (!spec.command) return {};
+        sandbox::ShimRequest first;
+        first.verb = sandbox::ShimVerb::execute;
+        first.command = spec.command;
+        return call_pod(connection, first);
+    }
+
+    static Result<> call_pod(PodConnection& connection, const sandbox::ShimRequest& request) {
+        TRY(connection.call(request, std::chrono::seconds(30)));
         return {};
     }
 
@@ -468,6 +506,7 @@ private:
     Api m_api;
     const Duration m_opened;
     PodThreads m_threads;
+    const std::optional<PodLayers> m_layers;
     Mutex m_reading; // before m_mutex
     Mutex m_mutex;
     std::map<std::string, std::shared_ptr<PodConnection>> m_connections GUARDED_BY(m_mutex); // by pod

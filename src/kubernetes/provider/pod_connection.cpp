@@ -228,6 +228,26 @@ void PodConnection::read_replies(const std::stop_token& stop) {
 Result<> PodConnection::send_files(const std::vector<std::pair<std::string, std::string>>& files) {
     StreamOpen open;
     open.kind = StreamKind::file;
+    return send(open, [&](const Sink& sink) -> Result<> {
+        for (const auto& [source, target] : files) TRY(write_bundle(source, target, sink));
+        return end_bundle(sink);
+    });
+}
+
+Result<> PodConnection::send_home(bool is_kept, const std::function<Result<std::string>()>& next) {
+    StreamOpen open;
+    open.kind = StreamKind::file;
+    open.path = is_kept ? "kept-home" : "home";
+    return send(open, [&](const Sink& sink) -> Result<> {
+        for (;;) {
+            const std::string piece = TRY(next());
+            if (piece.empty()) return {};
+            TRY(sink(piece));
+        }
+    });
+}
+
+Result<> PodConnection::send(const StreamOpen& open, const std::function<Result<>(const Sink&)>& work) {
     const uint32_t stream = TRY(m_channel.open(open));
     const std::unique_ptr<PodChannel, std::function<void(PodChannel*)>> closer(
         &m_channel, [stream](PodChannel* channel) { channel->close(stream); });
@@ -237,12 +257,10 @@ Result<> PodConnection::send_files(const std::vector<std::pair<std::string, std:
         buffer.clear();
         return {};
     };
-    const BundleSink sink = [&](std::string_view bytes) -> Result<> {
+    TRY(work([&](std::string_view bytes) -> Result<> {
         buffer += bytes;
         return buffer.size() < longest_report ? Result<>() : flush();
-    };
-    for (const auto& [source, target] : files) TRY(write_bundle(source, target, sink));
-    TRY(end_bundle(sink));
+    }));
     TRY(flush());
     m_channel.end(stream);
     std::string report;

@@ -44,6 +44,8 @@ public:
 
     // Files and folders of this machine, each with its target in the pod.
     Result<> send_files(const std::vector<std::pair<std::string, std::string>>& files);
+    // An archive of the home (sandbox/archive/home_archive.h), in pieces up to an empty one. `is_kept`: on a volume.
+    Result<> send_home(bool is_kept, const std::function<Result<std::string>()>& next);
     // What src/pod/helpers.h sends for the request. The pod is hostile: more than `most` bytes are an error.
     Result<int64_t> receive(const std::string& request, int64_t most,
                             const std::function<Result<>(std::string_view)>& sink);
@@ -52,6 +54,9 @@ public:
     Result<std::vector<Fd>> listeners();
 
 private:
+    using Sink = std::function<Result<>(std::string_view)>;
+    // Opens a stream, writes what `work` gives its sink, and reads the report at its end.
+    Result<> send(const StreamOpen& open, const std::function<Result<>(const Sink&)>& work);
     Result<Reply> exchange(PodCall call, std::optional<Duration> timeout, std::string_view bytes);
     void read_replies(const std::stop_token& stop);
     void accept_connections(const std::stop_token& stop);

@@ -70,10 +70,12 @@ private:
 
 class PodSandbox final : public sandbox::Sandbox {
 public:
-    PodSandbox(sandbox::SandboxId id, std::shared_ptr<PodConnection> connection, std::function<Result<>()> destroy)
+    PodSandbox(sandbox::SandboxId id, std::shared_ptr<PodConnection> connection, std::function<Result<>()> destroy,
+               SaveCapture save)
         : m_id(std::move(id)),
           m_connection(std::move(connection)),
-          m_destroy(std::move(destroy)) {}
+          m_destroy(std::move(destroy)),
+          m_save(std::move(save)) {}
 
     const sandbox::SandboxId& id() const override { return m_id; }
 
@@ -148,6 +150,9 @@ public:
         return m_connection->send_files({{changed.source, changed.target}});
     }
     Result<> destroy() override { return m_destroy(); }
+    Result<> save_capture(const std::function<bool()>& cancelled) override {
+        return m_save ? m_save(cancelled) : Result<>();
+    }
 
 private:
     Result<PodConnection::Reply> wait_for(ShimRequest request, int64_t timeout_ms) {
@@ -171,13 +176,14 @@ private:
     const sandbox::SandboxId m_id;
     const std::shared_ptr<PodConnection> m_connection;
     const std::function<Result<>()> m_destroy;
+    const SaveCapture m_save;
 };
 
 } // namespace
 
 std::unique_ptr<sandbox::Sandbox> sandbox_of(const sandbox::SandboxId& id, std::shared_ptr<PodConnection> connection,
-                                             std::function<Result<>()> destroy) {
-    return std::make_unique<PodSandbox>(id, std::move(connection), std::move(destroy));
+                                             std::function<Result<>()> destroy, SaveCapture save) {
+    return std::make_unique<PodSandbox>(id, std::move(connection), std::move(destroy), std::move(save));
 }
 
 } // namespace hone::kubernetes

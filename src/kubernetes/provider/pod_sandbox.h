@@ -6,8 +6,11 @@
 
 namespace hone::kubernetes {
 
+// Of one that builds a layer: `cancelled` is called meanwhile.
+using SaveCapture = std::function<Result<>(const std::function<bool()>& cancelled)>;
+
 // `destroy` deletes the pod.
 std::unique_ptr<sandbox::Sandbox> sandbox_of(const sandbox::SandboxId& id, std::shared_ptr<PodConnection> connection,
-                                             std::function<Result<>()> destroy);
+                                             std::function<Result<>()> destroy, SaveCapture save = {});
 
 } // namespace hone::kubernetes

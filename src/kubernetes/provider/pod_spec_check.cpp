@@ -10,11 +10,12 @@ namespace hone::kubernetes {
 
 using sandbox::SandboxSpec;
 
-Result<> check_spec(const SandboxSpec& spec) {
+Result<> check_spec(const SandboxSpec& spec, bool has_layers) {
     TRY(validate(spec));
     if (*spec.root != "host") return invalid("a pod has the image of the installation (kubernetes_image)");
-    if (!spec.layers.value.empty()) return invalid("a pod has no prepared layers");
-    if (spec.capture) return invalid("changes to the root of a pod cannot be captured");
+    if (!has_layers && (!spec.layers.value.empty() || spec.capture))
+        return invalid("there is no place for prepared layers of pods");
+    if (spec.capture && *spec.minimum_tier != sandbox::Tier::ns) return unavailable("tier gvisor builds no layers");
     if (spec.command && *spec.command->direct_stdout) return invalid("a pod has no direct stdout");
     for (const sandbox::Mount& mount : *spec.mounts)
         if (!*mount.read_only) return invalid("a pod has copies of files, which it cannot write: " + mount.target);

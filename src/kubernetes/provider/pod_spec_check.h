@@ -9,7 +9,8 @@
 namespace hone::kubernetes {
 
 // Errors: what a pod cannot have. Nothing is left out silently.
-Result<> check_spec(const sandbox::SandboxSpec& spec);
+// `has_layers`: there is a place for prepared layers.
+Result<> check_spec(const sandbox::SandboxSpec& spec, bool has_layers);
 // The mounts that are not below another one; those are files of it.
 Result<std::vector<TargetMount>> targets_of(const sandbox::SandboxSpec& spec);
 

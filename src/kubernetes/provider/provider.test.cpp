@@ -98,6 +98,9 @@ TEST_CASE("a spec that a pod cannot keep is rejected before anything is made") {
     spec.layers.value = {"layer"};
     CHECK(bench.refused(spec).code == Code::invalid);
     spec = kept();
+    spec.capture = bench.folder + "/capture";
+    CHECK(bench.refused(spec).code == Code::invalid);
+    spec = kept();
     spec.root = std::string("debian");
     CHECK(bench.refused(spec).code == Code::invalid);
     spec = kept();

@@ -41,13 +41,9 @@ constexpr Lack sandbox_lacks[] = {
     {"managed.environment", own_objects},
 };
 
-constexpr std::string_view no_pod_layers = "nothing can be prepared for a pod but its image";
 constexpr Lack pod_lacks[] = {
     {capability::fork, "the volume of a session in a cluster is not copied"},
     {"sandbox.image", "the installation has one image for its pods (kubernetes_image)"},
-    {"sandbox.init_script", no_pod_layers},
-    {"sandbox.setup", no_pod_layers},
-    {"sandbox.setup_hosts", no_pod_layers},
     {"managed.agent", own_objects},
     {"managed.environment", own_objects},
 };

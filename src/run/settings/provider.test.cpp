@@ -111,7 +111,7 @@ TEST_CASE("settings that a provider lacks must have their defaults") {
           "harness claude-managed needs provider claude-managed");
 }
 
-TEST_CASE("a pod has the image of the installation, and nothing prepared") {
+TEST_CASE("a pod has the image of the installation, and what was prepared in its home") {
     const auto changed = [](auto change) {
         Settings settings;
         settings.harness = "command";
@@ -124,8 +124,11 @@ TEST_CASE("a pod has the image of the installation, and nothing prepared") {
     CHECK(changed([](Settings& s) { s.sandbox.value.memory_bytes = int64_t{1} << 30; }) == "ok");
     CHECK(changed([](Settings& s) { s.sandbox.value.image = std::string("tools"); }).find("kubernetes_image") !=
           std::string::npos);
-    CHECK(changed([](Settings& s) { s.sandbox.value.init_script = std::string("true"); }) ==
-          "provider kubernetes does not have sandbox.init_script: nothing can be prepared for a pod but its image");
+    CHECK(changed([](Settings& s) {
+              s.sandbox.value.init_script = std::string("true");
+              s.sandbox.value.setup = std::string("auto");
+              s.sandbox.value.setup_hosts.value = {"example.org"};
+          }) == "ok");
     CHECK_FALSE(require_capability(RunProvider::kubernetes, capability::fork).ok());
     CHECK(require_capability(RunProvider::kubernetes, capability::network).ok());
 }

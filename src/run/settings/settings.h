@@ -55,8 +55,9 @@ struct SandboxSettings {
     Defaulted<sandbox::Tier> minimum_tier = sandbox::Tier::ns;
     static constexpr Pack fields{
         Field{"image", &SandboxSettings::image, "`host` (the machine's /usr, read-only) or the name of an image."},
-        Field{"init_script", &SandboxSettings::init_script,
-              "Shell script that prepares the root file system; its result is cached by content."},
+        Field{
+            "init_script", &SandboxSettings::init_script,
+            "Shell script that prepares the root file system, or the home of a pod; its result is cached by content."},
         Field{"init_failure", &SandboxSettings::init_failure, "How a failed init script or setup affects the run."},
         Field{"init_seconds", &SandboxSettings::init_seconds, "Time limit of the init script, and of setup."},
         Field{"env", &SandboxSettings::env, "Environment variables; not for secrets."},

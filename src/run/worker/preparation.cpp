@@ -21,6 +21,9 @@ namespace hone::run {
 namespace {
 
 constexpr std::string_view config_mount = "/hone";
+constexpr std::string_view place_of_scripts = "\nIn a pod a script can write to /home/worker, /workspace and /tmp, and "
+                                              "only /home/worker is kept; all else is the "
+                                              "image of the cluster, which is read-only.";
 
 std::string parent_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
@@ -101,12 +104,20 @@ Result<> Preparation::provision() {
     m_run.driver = harness::make_driver(*m_run.harness);
     m_run.launch = TRY(m_run.driver->launch(setup));
     TRY(mount_files(spec));
-    TRY(prepare_layer(spec));
-    TRY(prepare_setup(spec));
     spec.command.emplace().argv = {"/bin/mkdir", "-p",
                                    std::string(home_inside(m_run.settings()))}; // clone_repos() waits for its end
+    const sandbox::SandboxSpec without_layers = spec;
+    TRY(prepare_layers(spec));
     auto identity = std::async(std::launch::async, [this] { return make_run_identity(m_run); });
-    m_run.sandbox = TRY(start_sandbox(spec));
+    auto started = start_sandbox(spec);
+    if (!started.ok() && started.error().code == Code::corrupt && !spec.layers.value.empty()) {
+        // Damaged since it was built, and removed when that was found: it is built again, once.
+        m_run.note("layers", started.error().message, true);
+        spec = without_layers;
+        TRY(prepare_layers(spec));
+        started = start_sandbox(spec);
+    }
+    m_run.sandbox = TRY(std::move(started));
     TRY(note_sandbox());
     m_identity = TRY(identity.get());
     return {};
@@ -206,6 +217,11 @@ Result<> Preparation::mount_files(sandbox::SandboxSpec& spec) const {
     return {};
 }
 
+Result<> Preparation::prepare_layers(sandbox::SandboxSpec& spec) {
+    TRY(prepare_layer(spec));
+    return prepare_setup(spec);
+}
+
 Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     const SandboxSettings& wanted = *m_run.settings().sandbox;
     if (trim(*wanted.init_script).empty()) return {};
@@ -218,26 +234,49 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     preparation.on_failure =
         *wanted.init_failure == InitFailure::degrade ? sandbox::OnFailure::degrade : sandbox::OnFailure::abort;
     preparation.limits = *spec.limits;
-    sandbox::BuildOptions options;
-    options.cancelled = [this] { return is_cancelled(); };
+    sandbox::BuildOptions options = build_options();
     if (m_run.services.networks != nullptr)
         options.network = m_run.services.networks->of(m_run.record.run.space_id, m_run.id, m_run.settings());
     if (options.network) {
         preparation.network = sandbox::NetworkMode::broker;
         preparation.inputs.value["network"] = m_run.services.networks->description(m_run.settings());
     }
-    const sandbox::PreparedLayer layer =
-        TRY(sandbox::prepare_layer(m_run.services.provider, m_run.services.sandbox_store, preparation, options));
+    const auto prepared = sandbox::prepare_layer(m_run.provider(), m_run.services.sandbox_store, preparation, options);
+    if (!prepared.ok()) return explain_failure(prepared.error());
+    const sandbox::PreparedLayer& layer = prepared.value();
     if (layer.degraded) {
-        m_run.note("init", "The init script failed; the run continues without it.\n" + layer.log, true);
+        m_run.note("init",
+                   "The init script failed; the run continues without it.\n" + layer.log +
+                       std::string(is_in_pod() ? place_of_scripts : ""),
+                   true);
         return {};
     }
     spec.layers.value.push_back(layer.key);
     m_run.record.manifest.layers.value = {layer.key};
-    m_run.note("layers", layer.built ? "The init script ran; its result is kept for later runs.\n" + layer.log
+    const std::string built = is_in_pod() ? "The init script ran in a pod; what it left in the home, the only place of "
+                                            "a pod that is kept, is kept for later runs.\n"
+                                          : "The init script ran; its result is kept for later runs.\n";
+    m_run.note("layers", layer.built ? built + layer.log
                                      : "Prepared layer " + layer.key.substr(0, 12) +
                                            (layer.fetched ? " of another server fetched." : " reused."));
     return {};
+}
+
+bool Preparation::is_in_pod() const {
+    return *m_run.settings().provider == RunProvider::kubernetes;
+}
+
+sandbox::BuildOptions Preparation::build_options() {
+    sandbox::BuildOptions options;
+    options.cancelled = [this] { return is_cancelled(); };
+    if (is_in_pod()) options.start = [this](const sandbox::SandboxSpec& spec) { return start_sandbox(spec); };
+    return options;
+}
+
+// Of a script that failed by itself: where it could write.
+Error Preparation::explain_failure(Error failed) const {
+    if (is_in_pod() && failed.code == Code::conflict) failed.message += place_of_scripts;
+    return failed;
 }
 
 // Called while a script runs, or that of another run with the same content.
@@ -278,13 +317,18 @@ Result<> Preparation::prepare_setup_of(const forge::Supplied& repo, sandbox::San
         wanted.network = networks->of(wanted.space, m_run.id, m_run.settings());
         wanted.network_description = networks->description(m_run.settings());
     }
-    wanted.cancelled = [this] { return is_cancelled(); };
+    const sandbox::BuildOptions options = build_options();
+    wanted.cancelled = options.cancelled;
+    wanted.start = options.start;
+    if (is_in_pod()) wanted.provider = &m_run.provider();
     const forge::SetupPlan plan = TRY(m_run.services.setup->plan(wanted));
     if (plan.script.empty()) {
         m_run.note("setup", wanted.name + " names nothing to install.");
         return {};
     }
-    const forge::SetupLayer made = TRY(m_run.services.setup->prepare(wanted, plan));
+    const auto prepared = m_run.services.setup->prepare(wanted, plan);
+    if (!prepared.ok()) return explain_failure(prepared.error());
+    const forge::SetupLayer& made = prepared.value();
     spec.layers.value.push_back(made.key);
     m_run.record.manifest.layers = *spec.layers;
     m_run.note("setup", made.built

@@ -7,6 +7,7 @@
 #include "forge/supply.h"
 #include "run/worker/live_run.h"
 #include "run/worker/network.h"
+#include "sandbox/image/layer.h"
 
 namespace hone::run {
 
@@ -34,10 +35,15 @@ private:
     Result<> mount_harness(sandbox::SandboxSpec& spec);
     Result<std::vector<harness::Setup::SkillFolder>> write_skills() const;
     Result<> mount_files(sandbox::SandboxSpec& spec) const;
+    // With what the init script and the repositories need.
+    Result<> prepare_layers(sandbox::SandboxSpec& spec);
     Result<> prepare_layer(sandbox::SandboxSpec& spec);
     // What the repositories need installed, each in a layer of its own over the others.
     Result<> prepare_setup(sandbox::SandboxSpec& spec);
     Result<> prepare_setup_of(const forge::Supplied& repo, sandbox::SandboxSpec& spec);
+    bool is_in_pod() const;
+    sandbox::BuildOptions build_options();
+    Error explain_failure(Error failed) const;
     bool is_cancelled();
     Result<std::unique_ptr<sandbox::Sandbox>> start_sandbox(const sandbox::SandboxSpec& spec);
     Result<> remove_earlier_sandboxes() const;

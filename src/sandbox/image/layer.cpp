@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "sandbox/image/layer_archive.h"
+#include "sandbox/archive/layer_archive.h"
 #include "sandbox/image/tree.h"
 #include "sandbox/wall/enter.h"
 
@@ -47,6 +47,10 @@ struct Outcome {
     std::string log;
 };
 
+bool has_succeeded(const CommandResult& result) {
+    return result.exit_code == 0 && result.limits_hit.empty();
+}
+
 // The output of a build up to its end.
 Result<> follow_build(Sandbox& sandbox, int64_t command, const std::function<bool()>& cancelled, std::string& log) {
     int64_t offset = 0;
@@ -69,6 +73,7 @@ Result<Outcome> run_command(Sandbox& sandbox, Command command, BuildNetwork* net
     int64_t number = 0;
     if (network != nullptr) {
         const auto variables = TRY(network->connect(TRY(sandbox.listeners())));
+        for (const Mount& mount : network->mounts()) TRY(sandbox.refresh(mount)); // with what the connection made
         for (const auto& [name, value] : variables) command.env.value.emplace(name, value);
         number = TRY(sandbox.execute(command));
     }
@@ -109,10 +114,13 @@ Result<Outcome> run_script(Provider& provider, const Preparation& preparation, c
     } else {
         spec.command = command;
     }
-    const auto sandbox = TRY(provider.start(spec));
+    const auto sandbox = TRY(options.start ? options.start(spec) : provider.start(spec));
     auto outcome = run_command(*sandbox, std::move(command), network.get(), options.cancelled);
     network.reset();
+    const auto saved =
+        outcome.ok() && has_succeeded(outcome.value().result) ? sandbox->save_capture(options.cancelled) : Result<>();
     TRY(sandbox->destroy());
+    if (!saved.ok()) return saved.error();
     return outcome;
 }
 
@@ -157,23 +165,25 @@ bool fetch_layer(LayerExchange* exchange, const std::string& key, const std::str
     return fetched.ok() && fetched.value();
 }
 
+// An upgraded machine is another root.
+std::string version_of_root(const Store& store, const std::string& root) {
+    if (root == "host") {
+        struct stat status {};
+        return ::stat("/var/lib/dpkg/status", &status) == 0 ? std::to_string(status.st_mtim.tv_sec) : std::string();
+    }
+    auto digest = read_file(store.images() + "/" + root + "/digest", 4096);
+    return digest.ok() ? std::move(digest).value() : std::string();
+}
+
 } // namespace
 
-Result<std::string> layer_key(const Store& store, const Preparation& preparation) {
+Result<std::string> layer_key(const Store& store, const Preparation& preparation, const std::string& elsewhere) {
     if (preparation.space.empty()) return invalid("a layer belongs to a space");
     std::string text;
     add(text, mechanism);
     add(text, preparation.space);
     add(text, *preparation.root);
-    std::string root_version;
-    if (*preparation.root == "host") {
-        // An upgraded machine is another root.
-        struct stat status {};
-        if (::stat("/var/lib/dpkg/status", &status) == 0) root_version = std::to_string(status.st_mtim.tv_sec);
-    } else if (auto digest = read_file(store.images() + "/" + *preparation.root + "/digest", 4096); digest.ok()) {
-        root_version = std::move(digest).value();
-    }
-    add(text, root_version);
+    add(text, elsewhere.empty() ? version_of_root(store, *preparation.root) : elsewhere);
     add(text, std::to_string(preparation.layers.value.size()));
     for (const std::string& layer : *preparation.layers) add(text, layer);
     add(text, preparation.script);
@@ -195,7 +205,7 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     if (*preparation.root != "host" && !is_plain_name(*preparation.root))
         return invalid("a layer's root is host or an image");
     PreparedLayer prepared;
-    prepared.key = TRY(layer_key(store, preparation));
+    prepared.key = TRY(layer_key(store, preparation, provider.layer_root()));
     const std::string place = store.layers() + "/" + prepared.key;
     const Fd alone = TRY(wait_for_layer(store, place, options.cancelled));
     if (!alone.is_open()) return prepared;
@@ -213,7 +223,7 @@ Result<PreparedLayer> prepare_layer(Provider& provider, const Store& store, cons
     Outcome outcome = TRY(run_script(provider, preparation, directory, options));
     prepared.log = repair_utf8(outcome.log);
     const CommandResult& result = outcome.result;
-    if (!result.exit_code || *result.exit_code != 0 || !result.limits_hit.empty()) {
+    if (!has_succeeded(result)) {
         TRY(store.discard(directory));
         prepared.degraded = *preparation.on_failure == OnFailure::degrade;
         if (prepared.degraded) return prepared;

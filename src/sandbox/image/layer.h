@@ -58,13 +58,16 @@ constexpr std::string_view command_line_space = "command-line";
 
 // The key alone, without building. An HMAC with a key of this installation: it cannot be computed or guessed outside,
 // and nothing about the script's variables can be learned from it.
-Result<std::string> layer_key(const Store& store, const Preparation& preparation);
+// `elsewhere`: where the programs of the root come from, if not from this machine (Provider::layer_root).
+Result<std::string> layer_key(const Store& store, const Preparation& preparation, const std::string& elsewhere = {});
 
 struct BuildOptions {
     std::function<bool()> cancelled{};         // called every 200 ms: true ends the build or the wait
     MakeBuildNetwork network{};                // called when the layer is built; empty: without network
     std::vector<std::string> arguments{};      // $1, $2, … of the script; part of the key only by `inputs`
     std::string_view what = "the init script"; // in errors
+    // Starts the sandbox in which it is built; empty: the provider does. For callers that wait while there is no room.
+    std::function<Result<std::unique_ptr<Sandbox>>(const SandboxSpec&)> start{};
 };
 
 // Finds or builds. While one process builds, others that need the same layer wait for it.

@@ -107,3 +107,13 @@ TEST_CASE("layers with keys of an earlier version are not used and go at the nex
     CHECK(file_exists(store.layers() + "/" + used_key)); // a sandbox of an earlier server still mounts it
     CHECK(file_exists(store.layers() + "/" + kept.value().key));
 }
+
+TEST_CASE("a layer for programs that are elsewhere has another key, whatever this machine has installed") {
+    Folder folder;
+    const Store store = Store::open(folder.path).value();
+    const Preparation preparation = plain_preparation();
+    const auto keys = [&](const std::string& elsewhere) { return layer_key(store, preparation, elsewhere).value(); };
+    CHECK(keys("") == key_of(store, preparation));
+    CHECK(std::set<std::string>{keys(""), keys("kubernetes, worker:1"), keys("kubernetes, worker:2")}.size() == 3);
+    CHECK(keys("kubernetes, worker:1") == keys("kubernetes, worker:1"));
+}

@@ -23,7 +23,7 @@ struct Capabilities {
     bool broker = false; // network mode `broker`
     bool threads = false;
     bool reattach = false;    // sandboxes outlive the server
-    bool layers = false;      // prepared layers over the root
+    bool layers = false;      // prepared layers over the root, or of the home
     bool shares_disk = false; // a mount shows its source; otherwise the sandbox has a copy
     LimitKeeper limits_by = LimitKeeper::rlimit;
     static constexpr Pack fields{
@@ -34,7 +34,7 @@ struct Capabilities {
         Field{"broker", &Capabilities::broker, "Network mode broker."},
         Field{"threads", &Capabilities::threads, "Thread volumes."},
         Field{"reattach", &Capabilities::reattach, "Sandboxes outlive the server."},
-        Field{"layers", &Capabilities::layers, "Prepared layers over the root."},
+        Field{"layers", &Capabilities::layers, "Prepared layers over the root, or of the home."},
         Field{"shares_disk", &Capabilities::shares_disk, "A mount shows its source; otherwise the sandbox has a copy."},
         Field{"limits_by", &Capabilities::limits_by, "What keeps the limits."},
     };
@@ -84,6 +84,9 @@ public:
     virtual Result<SandboxView> stop() = 0;
     // Ends it and forgets everything but its thread volume and its audit lines.
     virtual Result<> destroy() = 0;
+    // After its end: what the spec's `capture` names has all changes when this returns. On this machine it has them as
+    // they are made. `cancelled` is called while they are being sent; true ends that.
+    virtual Result<> save_capture(const std::function<bool()>& /*cancelled*/) { return {}; }
 
     // --- only on this machine: descriptors of its kernel. For callers that use the local provider by name: git,
     // branches under review, layers.
@@ -101,7 +104,7 @@ protected:
 // Called about once a second while a sandbox is made on another machine, with what it waits for; false ends the start.
 using StartProgress = std::function<bool(const std::string& waits_for)>;
 
-class LayerExchange; // sandbox/image/layer_archive.h
+class LayerExchange; // sandbox/archive/layer_archive.h
 
 class Provider {
 public:
@@ -110,6 +113,9 @@ public:
     void set_layer_exchange(LayerExchange* exchange) { m_layer_exchange = exchange; }
     LayerExchange* layer_exchange() const { return m_layer_exchange; }
     virtual Capabilities capabilities() = 0;
+    // Where the programs of its sandboxes come from, if not from this machine: a part of the key of a prepared layer,
+    // which is only used with the programs on which it was built.
+    virtual std::string layer_root() { return {}; }
     Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec) { return start(spec, {}); }
     // `busy`: there is no room now, or another sandbox still has the thread.
     virtual Result<std::unique_ptr<Sandbox>> start(const SandboxSpec& spec, const StartProgress& progress) = 0;

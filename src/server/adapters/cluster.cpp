@@ -115,6 +115,7 @@ Result<std::unique_ptr<sandbox::Provider>> open_cluster(const config::Config& co
     options.storage_class = config.kubernetes_storage_class;
     options.ready = static_cast<size_t>(config.kubernetes_ready);
     options.folder = config.data_dir + "/kubernetes";
+    options.store = TRY(sandbox::Store::open(config.data_dir));
     return kubernetes::open_kubernetes_provider(std::move(options), clock);
 }
 

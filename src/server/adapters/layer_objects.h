@@ -6,7 +6,7 @@
 #include "base/duty.h"
 #include "base/mutex.h"
 #include "objects/object_store.h"
-#include "sandbox/image/layer_archive.h"
+#include "sandbox/archive/layer_archive.h"
 #include "sandbox/image/store.h"
 #include "secret/vault.h"
 

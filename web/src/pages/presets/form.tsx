@@ -249,7 +249,9 @@ function Sandbox({ draft, change, lack }: PartProps) {
         label="Init script"
         {...unless(
           lack("sandbox.init_script"),
-          "A shell script that prepares the root file system once. The result is cached for later runs.",
+          draft.provider === "kubernetes"
+            ? "A shell script that prepares the home of the pods once, in a pod. The result is cached for later runs."
+            : "A shell script that prepares the root file system once. The result is cached for later runs.",
         )}
         rows={4}
         value={draft.init_script}

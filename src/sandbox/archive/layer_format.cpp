@@ -1,4 +1,4 @@
-#include "sandbox/image/layer_archive.h"
+#include "sandbox/archive/layer_format.h"
 
 #include "base/text.h"
 
@@ -8,22 +8,17 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <map>
 #include <memory>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/xattr.h>
 #include <unistd.h>
-#include <vector>
 
 namespace hone::sandbox {
 
 namespace {
 
-constexpr std::string_view layer_magic = "HONELAYER1";
 constexpr size_t layer_piece = 256 << 10;
 constexpr size_t longest_layer_text = 64 << 10;
-constexpr mode_t layer_modes = 01777; // no set-id bits: a layer is mounted without them
+constexpr mode_t layer_modes = 01777; // no set-id bits: no file of a layer acts as another user
 
 // What an entry is, as the first byte of its record.
 enum class LayerEntry : char {
@@ -47,44 +42,16 @@ void put_layer_text(std::string& out, std::string_view text) {
     out += text;
 }
 
-using LayerAttributes = std::map<std::string, std::string>;
-
-// Attributes of the overlay that name files of this machine are left out.
-bool is_kept_attribute(std::string_view name) {
-    if (!name.starts_with("user.")) return false;
-    if (!name.starts_with("user.overlay.")) return true;
-    return name == "user.overlay.opaque" || name == "user.overlay.whiteout" || name == "user.overlay.whiteouts";
-}
-
-Result<LayerAttributes> attributes_of(int file) {
-    LayerAttributes found;
-    std::string names(longest_layer_text, '\0');
-    const ssize_t size = ::flistxattr(file, names.data(), names.size());
-    if (size < 0 && errno == ENOTSUP) return found;
-    if (size < 0) return system_error("read the attributes of a layer", errno);
-    names.resize(static_cast<size_t>(size));
-    for (const std::string_view part : split(names, '\0')) {
-        const std::string name(part);
-        if (name == "user.overlay.redirect" || name == "user.overlay.metacopy")
-            return conflict("the layer refers to files below it and cannot be shared");
-        if (!is_kept_attribute(name)) continue;
-        std::string value(longest_layer_text, '\0');
-        const ssize_t length = ::fgetxattr(file, name.c_str(), value.data(), value.size());
-        if (length < 0) return system_error("read the attributes of a layer", errno);
-        value.resize(static_cast<size_t>(length));
-        found[name] = value;
-    }
-    return found;
-}
-
 class LayerPacker {
 public:
-    LayerPacker(const LayerLimits& limits, const std::function<Result<>(std::string_view)>& take)
-        : m_limits(limits),
+    LayerPacker(const PackOptions& options, const LayerLimits& limits,
+                const std::function<Result<>(std::string_view)>& take)
+        : m_options(options),
+          m_limits(limits),
           m_take(take) {}
 
     Result<> pack(int upper) {
-        m_out = layer_magic;
+        m_out = m_options.magic;
         TRY(directory(upper, "", 0));
         m_out.push_back(static_cast<char>(LayerEntry::end));
         return m_take(m_out);
@@ -105,7 +72,8 @@ private:
         put_layer_number(m_out, status.st_mode & layer_modes);
         put_layer_number(m_out, static_cast<uint64_t>(status.st_mtim.tv_sec));
         put_layer_number(m_out, static_cast<uint64_t>(status.st_mtim.tv_nsec));
-        const LayerAttributes attributes = TRY(attributes_of(file));
+        const LayerAttributes attributes =
+            m_options.attributes != nullptr ? TRY(m_options.attributes(file)) : LayerAttributes();
         put_layer_number(m_out, attributes.size());
         for (const auto& [name, value] : attributes) {
             put_layer_text(m_out, name);
@@ -121,7 +89,9 @@ private:
                 ::fdopendir(::openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
             if (!stream) return system_error("read a directory of the layer", errno);
             while (const dirent* entry = ::readdir(stream.get()))
-                if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+                if (const std::string_view name = entry->d_name;
+                    name != "." && name != ".." && (depth > 0 || name != m_options.left_out))
+                    names.emplace_back(name);
         }
         std::ranges::sort(names); // the same bytes for the same layer
         for (const std::string& name : names) TRY(entry(opened, path.empty() ? name : path + "/" + name, name, depth));
@@ -131,7 +101,8 @@ private:
         struct stat status {};
         if (::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
             return system_error("read " + path + " of the layer", errno);
-        if (++m_entries > m_limits.most_entries) return too_large("the layer has too many files");
+        if (++m_entries > m_limits.most_entries)
+            return too_large("the layer has more than " + std::to_string(m_limits.most_entries) + " files");
         if (S_ISDIR(status.st_mode)) {
             const Fd opened(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
             if (!opened.is_open()) return system_error("open " + path + " of the layer", errno);
@@ -166,7 +137,9 @@ private:
         begin(LayerEntry::file, name);
         TRY(describe(opened.get(), status));
         m_bytes += status.st_size;
-        if (m_bytes > m_limits.most_bytes) return too_large("the layer is too large to be shared");
+        if (m_bytes > m_limits.most_bytes)
+            return too_large("the files of the layer have more than " + std::to_string(m_limits.most_bytes >> 20) +
+                             " MiB");
         put_layer_number(m_out, static_cast<uint64_t>(status.st_size));
         for (int64_t left = status.st_size; left > 0;) {
             const size_t before = m_out.size(), wanted = static_cast<size_t>(std::min<int64_t>(left, layer_piece));
@@ -180,6 +153,7 @@ private:
         return {};
     }
 
+    const PackOptions& m_options;
     const LayerLimits& m_limits;
     const std::function<Result<>(std::string_view)>& m_take;
     std::string m_out;
@@ -187,33 +161,23 @@ private:
     int64_t m_entries = 0, m_bytes = 0;
 };
 
-Error bad_layer(const std::string& why) {
-    return corrupt("this is not a prepared layer: " + why);
-}
-
-bool is_entry_name(std::string_view name) {
-    return !name.empty() && name.size() <= 255 && name != "." && name != ".." && name.find('/') == name.npos &&
-           name.find('\0') == name.npos;
-}
-
-class LayerUnpacker {
+class LayerReader {
 public:
-    LayerUnpacker(int upper, std::optional<uid_t> owner, const LayerLimits& limits,
-                  const std::function<Result<std::string>()>& next)
-        : m_owner(owner),
+    LayerReader(const ReadOptions& options, const LayerLimits& limits, const std::function<Result<std::string>()>& next,
+                LayerSink& sink)
+        : m_options(options),
           m_limits(limits),
-          m_next(next) {
-        m_open.push_back({Fd(::openat(upper, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), {}});
-    }
+          m_next(next),
+          m_sink(sink) {}
 
-    Result<> unpack() {
-        if (TRY(bytes(layer_magic.size())) != layer_magic) return bad_layer("it begins differently");
+    Result<> read() {
+        if (TRY(bytes(m_options.magic.size())) != m_options.magic) return bad_layer("it begins differently");
         for (;;) {
             const auto kind = static_cast<LayerEntry>(TRY(bytes(1)).front());
             if (kind == LayerEntry::end) break;
             if (kind == LayerEntry::leave) {
                 if (m_open.size() < 2) return bad_layer("a directory ends that did not begin");
-                TRY(finish(m_open.back().directory.get(), m_open.back().description));
+                TRY(m_sink.leave(m_open.back().description));
                 m_open.pop_back();
                 continue;
             }
@@ -226,14 +190,9 @@ public:
     }
 
 private:
-    struct Description {
-        mode_t mode = 0;
-        timespec modified{};
-        LayerAttributes attributes;
-    };
     struct OpenDirectory {
-        Fd directory;
-        Description description;
+        LayerDescription description;
+        std::string last; // name in it
     };
 
     Result<std::string> bytes(size_t count) {
@@ -258,8 +217,8 @@ private:
         if (size > longest_layer_text) return bad_layer("a text is too long");
         return bytes(static_cast<size_t>(size));
     }
-    Result<Description> description() {
-        Description found;
+    Result<LayerDescription> description() {
+        LayerDescription found;
         found.mode = static_cast<mode_t>(TRY(number()) & layer_modes);
         found.modified.tv_sec = static_cast<time_t>(TRY(number()));
         found.modified.tv_nsec = static_cast<long>(TRY(number()) % 1'000'000'000);
@@ -267,63 +226,58 @@ private:
         if (count > 100) return bad_layer("an entry has too many attributes");
         for (uint64_t i = 0; i < count; ++i) {
             const std::string name = TRY(text());
-            if (!is_kept_attribute(name)) return bad_layer("an entry has the attribute " + name);
+            if (m_options.may_have == nullptr || !m_options.may_have(name))
+                return bad_layer("an entry has the attribute " + name);
             found.attributes[name] = TRY(text());
         }
         return found;
     }
-    Result<> finish(int opened, const Description& wanted) const {
-        for (const auto& [name, value] : wanted.attributes)
-            if (::fsetxattr(opened, name.c_str(), value.data(), value.size(), 0) != 0)
-                return system_error("set an attribute of the layer", errno);
-        if ((m_owner && ::fchown(opened, *m_owner, *m_owner) != 0) || ::fchmod(opened, wanted.mode) != 0)
-            return system_error("set the mode of a file of the layer", errno);
-        const timespec times[2] = {wanted.modified, wanted.modified};
-        if (::futimens(opened, times) != 0) return system_error("set the time of a file of the layer", errno);
-        return {};
+    Result<std::string> name_of_entry() {
+        std::string name = TRY(text());
+        if (!is_entry_name(name)) return bad_layer("an entry has no plain name");
+        if (m_options.must_be_sorted && name <= m_open.back().last) return bad_layer("its names are not in order");
+        m_open.back().last = name;
+        return name;
     }
     Result<> entry(LayerEntry kind) {
-        const std::string name = TRY(text());
-        if (!is_entry_name(name)) return bad_layer("an entry has no plain name");
-        const int parent = m_open.back().directory.get();
-        const auto failed = [&] { return system_error("create " + name + " of the layer", errno); };
+        const std::string name = TRY(name_of_entry());
         switch (kind) {
         case LayerEntry::directory: {
             if (static_cast<int>(m_open.size()) > m_limits.most_depth) return bad_layer("it is too deep");
-            Description own = TRY(description());
-            if (::mkdirat(parent, name.c_str(), 0700) != 0) return failed();
-            Fd opened(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-            if (!opened.is_open()) return failed();
-            m_open.push_back({std::move(opened), std::move(own)});
+            LayerDescription own = TRY(description());
+            TRY(m_sink.enter(name));
+            m_open.push_back({std::move(own), {}});
             return {};
         }
         case LayerEntry::file:
-            return file(parent, name);
+            return file(name);
         case LayerEntry::symbolic_link: {
             const std::string target = TRY(text());
             if (target.empty() || target.find('\0') != target.npos) return bad_layer("a link leads nowhere");
-            if (::symlinkat(target.c_str(), parent, name.c_str()) != 0) return failed();
-            if (m_owner && ::fchownat(parent, name.c_str(), *m_owner, *m_owner, AT_SYMLINK_NOFOLLOW) != 0)
-                return failed();
-            return {};
+            return m_sink.symbolic_link(name, target);
         }
-        case LayerEntry::hard_link:
-            return hard_link(parent, name);
+        case LayerEntry::hard_link: {
+            const std::string target = TRY(text());
+            std::vector<std::string> parts;
+            for (const std::string_view part : split(target, '/')) {
+                if (!is_entry_name(part)) return bad_layer("a link leads elsewhere");
+                parts.emplace_back(part);
+            }
+            return m_sink.hard_link(name, parts);
+        }
         case LayerEntry::removed:
-            if (::mknodat(parent, name.c_str(), S_IFCHR, makedev(0, 0)) != 0) return failed();
-            return {};
+            return m_sink.removed(name);
         default:
             return bad_layer("it has an unknown entry");
         }
     }
-    Result<> file(int parent, const std::string& name) {
-        const Description own = TRY(description());
+    Result<> file(const std::string& name) {
+        const LayerDescription own = TRY(description());
         const uint64_t size = TRY(number());
         m_bytes += size;
         if (size > static_cast<uint64_t>(m_limits.most_bytes) || m_bytes > static_cast<uint64_t>(m_limits.most_bytes))
             return bad_layer("it is too large");
-        const Fd opened(::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (!opened.is_open()) return system_error("create " + name + " of the layer", errno);
+        TRY(m_sink.begin_file(name));
         for (uint64_t left = size; left > 0;) {
             if (m_at == m_buffer.size()) {
                 m_buffer = TRY(m_next());
@@ -331,33 +285,18 @@ private:
                 if (m_buffer.empty()) return bad_layer("it is cut");
             }
             const size_t some = static_cast<size_t>(std::min<uint64_t>(left, m_buffer.size() - m_at));
-            TRY(write_all(opened.get(), std::string_view(m_buffer).substr(m_at, some)));
+            TRY(m_sink.data(std::string_view(m_buffer).substr(m_at, some)));
             m_at += some;
             left -= some;
         }
-        return finish(opened.get(), own);
-    }
-    Result<> hard_link(int parent, const std::string& name) {
-        const std::string target = TRY(text());
-        Fd from(::openat(m_open.front().directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        const auto parts = split(target, '/');
-        for (size_t i = 0; i < parts.size(); ++i) {
-            if (!is_entry_name(parts[i])) return bad_layer("a link leads elsewhere");
-            const std::string part(parts[i]);
-            if (i + 1 < parts.size()) {
-                from = Fd(::openat(from.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-                if (!from.is_open()) return bad_layer("a link leads nowhere");
-            } else if (::linkat(from.get(), part.c_str(), parent, name.c_str(), 0) != 0) {
-                return system_error("create " + name + " of the layer", errno);
-            }
-        }
-        return {};
+        return m_sink.end_file(own);
     }
 
-    const std::optional<uid_t> m_owner;
+    const ReadOptions& m_options;
     const LayerLimits& m_limits;
     const std::function<Result<std::string>()>& m_next;
-    std::vector<OpenDirectory> m_open; // from the directory of the layer to the one that is read
+    LayerSink& m_sink;
+    std::vector<OpenDirectory> m_open{1}; // from the top to the one that is read
     std::string m_buffer;
     size_t m_at = 0; // what is before was read
     int64_t m_entries = 0;
@@ -366,13 +305,23 @@ private:
 
 } // namespace
 
-Result<> pack_layer(int upper, const LayerLimits& limits, const std::function<Result<>(std::string_view)>& take) {
-    return LayerPacker(limits, take).pack(upper);
+Error bad_layer(const std::string& why) {
+    return corrupt("this is not a prepared layer: " + why);
 }
 
-Result<> unpack_layer(int upper, std::optional<uid_t> owner, const LayerLimits& limits,
-                      const std::function<Result<std::string>()>& next) {
-    return LayerUnpacker(upper, owner, limits, next).unpack();
+bool is_entry_name(std::string_view name) {
+    return !name.empty() && name.size() <= 255 && name != "." && name != ".." && name.find('/') == name.npos &&
+           name.find('\0') == name.npos;
+}
+
+Result<> pack_entries(int folder, const PackOptions& options, const LayerLimits& limits,
+                      const std::function<Result<>(std::string_view)>& take) {
+    return LayerPacker(options, limits, take).pack(folder);
+}
+
+Result<> read_entries(const ReadOptions& options, const LayerLimits& limits,
+                      const std::function<Result<std::string>()>& next, LayerSink& sink) {
+    return LayerReader(options, limits, next, sink).read();
 }
 
 } // namespace hone::sandbox

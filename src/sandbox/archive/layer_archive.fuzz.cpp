@@ -1,5 +1,5 @@
 // Bytes that claim to be a layer: nothing is written outside of its directory, and nothing is unbounded.
-#include "sandbox/image/layer_archive.h"
+#include "sandbox/archive/layer_archive.h"
 #include "sandbox/image/tree.h"
 
 #include <cstdlib>

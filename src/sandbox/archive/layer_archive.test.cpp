@@ -1,5 +1,5 @@
 // A layer is the same after a journey as bytes, and bytes that are no layer do no harm.
-#include "sandbox/image/layer_archive.h"
+#include "sandbox/archive/layer_archive.h"
 
 #include "base/testing.h"
 #include "sandbox/image/tree.h"
