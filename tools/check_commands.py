@@ -69,7 +69,7 @@ def usage_commands() -> dict[str, Command]:
 
 def sandbox_commands() -> dict[str, Command]:
     text = (root / "src/sandbox/local/command_line.cpp").read_text()
-    options = {one: True for names in re.findall(r'add_(?:option|flag)[\w:]*\(\s*"(-[^"]*)"', text) for one in names.split(",")}
+    options = {one: True for names in re.findall(r'(?:add_(?:option|flag)[\w:]*|given\.\w+)\(\s*"(-[^"]*)"', text) for one in names.split(",")}
     return {f"{group} {verb}": Command(["[…]"], options | {"--help": False})
             for group in ("sandbox", "image") for verb in re.findall(r'add_subcommand\("(\w+)"', text)}
 
