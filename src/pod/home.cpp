@@ -24,13 +24,14 @@ Result<Fd> open_home() {
 
 // Only the absence of the mark, and the one of an attempt that was cut, stand for a home without its layer: a worker
 // can change the mark.
-enum class HomeState { fresh, cut, made };
-HomeState state_of(int home) {
+enum class LayerState { fresh, cut, made };
+LayerState state_of(int home) {
     const Fd mark(::openat(home, sandbox::home_mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (!mark.is_open()) return errno == ENOENT ? HomeState::fresh : HomeState::made;
+    if (!mark.is_open()) return errno == ENOENT ? LayerState::fresh : LayerState::made;
     char text[16];
     const ssize_t got = ::read(mark.get(), text, sizeof text);
-    return std::string_view(text, got > 0 ? static_cast<size_t>(got) : 0) == making ? HomeState::cut : HomeState::made;
+    return std::string_view(text, got > 0 ? static_cast<size_t>(got) : 0) == making ? LayerState::cut
+                                                                                    : LayerState::made;
 }
 
 Result<> write_mark(int home, std::string_view text) {
@@ -58,10 +59,10 @@ Result<> make_home(int socket, bool is_kept) {
         return sandbox::unpack_home(home.get(), existing, sandbox::home_limits, [&] { return next_piece(socket); });
     };
     if (!is_kept) return unpack(sandbox::Existing::stays);
-    const HomeState state = state_of(home.get());
-    if (state == HomeState::made) return conflict("the home has its layer already");
+    const LayerState state = state_of(home.get());
+    if (state == LayerState::made) return conflict("the home has its layer already");
     TRY(write_mark(home.get(), making));
-    TRY(unpack(state == HomeState::cut ? sandbox::Existing::replaced : sandbox::Existing::stays));
+    TRY(unpack(state == LayerState::cut ? sandbox::Existing::replaced : sandbox::Existing::stays));
     if (::syncfs(home.get()) != 0) return system_error("write the home", errno);
     return write_mark(home.get(), made);
 }
@@ -80,7 +81,7 @@ Result<> send_home(int socket) {
 
 Result<> send_home_state(int socket) {
     const Fd home = TRY(open_home());
-    return write_all(socket, state_of(home.get()) == HomeState::made ? "made" : "new");
+    return write_all(socket, state_of(home.get()) == LayerState::made ? "made" : "new");
 }
 
 } // namespace hone::pod

@@ -253,7 +253,9 @@ TEST_CASE("events are followed with the parser until the callback ends it") {
 TEST_CASE("a request ends when it is cancelled or takes too long") {
     LambdaHandler handler;
     Gate gate, running;
+    std::atomic<int> handled = 0;
     handler.on_handle = [&](Request&&) {
+        ++handled;
         running.open();
         gate.wait();
         return text_response(200, "late");
@@ -276,8 +278,11 @@ TEST_CASE("a request ends when it is cancelled or takes too long") {
     });
     CHECK(client.send(request).error().code == Code::conflict);
     other.join();
+    const int before = handled;
     CHECK(client.send(request).error().code == Code::conflict);
     gate.open();
+    CHECK(client.send(request).error().code == Code::conflict);
+    CHECK(handled == before); // not sent
 }
 
 TEST_CASE("responses that are cut, too large, malformed or endless are errors") {

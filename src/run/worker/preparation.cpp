@@ -21,7 +21,7 @@ namespace hone::run {
 namespace {
 
 constexpr std::string_view config_mount = "/hone";
-constexpr std::string_view place_of_scripts = "\nIn a pod a script can write to /home/worker, /workspace and /tmp, and "
+constexpr std::string_view place_of_scripts = "In a pod a script can write to /home/worker, /workspace and /tmp, and "
                                               "only /home/worker is kept; all else is the "
                                               "image of the cluster, which is read-only.";
 
@@ -247,7 +247,7 @@ Result<> Preparation::prepare_layer(sandbox::SandboxSpec& spec) {
     if (layer.degraded) {
         m_run.note("init",
                    "The init script failed; the run continues without it.\n" + layer.log +
-                       std::string(is_in_pod() ? place_of_scripts : ""),
+                       (is_in_pod() ? "\n" + std::string(place_of_scripts) : ""),
                    true);
         return {};
     }
@@ -275,7 +275,7 @@ sandbox::BuildOptions Preparation::build_options() {
 
 // Of a script that failed by itself: where it could write.
 Error Preparation::explain_failure(Error failed) const {
-    if (is_in_pod() && failed.code == Code::conflict) failed.message += place_of_scripts;
+    if (is_in_pod() && failed.code == Code::conflict) failed.message += "\n" + std::string(place_of_scripts);
     return failed;
 }
 
