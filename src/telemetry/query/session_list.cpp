@@ -28,14 +28,15 @@ Result<> add_totals(ClickHouse& engine, const Scope& scope, const std::map<std::
     std::string traces;
     for (const auto& [trace, session] : session_of) // hexadecimal digits, from the engine's own result
         if (is_trace_id(trace)) traces += (traces.empty() ? "('" : ",'") + trace + "'";
-    const std::string times =
-        " FROM hone.trace_times WHERE project = {project:String} AND trace_id IN " + traces + "))";
-    ClickHouseQuery query("SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = 'error'), sum" +
+    ClickHouseQuery query("WITH (SELECT (min(first_ns), max(last_ns)) FROM hone.trace_times WHERE project = "
+                          "{project:String} AND trace_id IN " +
+                          traces +
+                          ")) AS times SELECT trace_id, max(start_ns + duration_ns), count(), countIf(status = "
+                          "'error'), sum" +
                           std::string(all_tokens) +
                           ", sum(cost_nano_usd) FROM hone.spans WHERE project = {project:String} AND start_ns >= "
-                          "(SELECT min(first_ns)" +
-                          times + " AND start_ns <= (SELECT max(last_ns)" + times + " AND trace_id IN " + traces +
-                          ") GROUP BY trace_id FORMAT RowBinary");
+                          "times.1 AND start_ns <= times.2 AND trace_id IN " +
+                          traces + ") GROUP BY trace_id FORMAT RowBinary");
     query.project = scope.project;
     query.bind("project", scope.project);
     query.deadline = scope.deadline;
