@@ -189,7 +189,7 @@ private:
     }
 
     Result<ClientResponse> send_to(const ClientRequest& request, Url url, bool may_follow, const Timeouts& timeouts) {
-        // A response that arrives at once would come before the first wait, where a cancellation is noticed.
+        // A response that arrives immediately would come before the first wait, where a cancellation is noticed.
         if (request.cancel != nullptr && request.cancel->is_cancelled()) return conflict("the request was cancelled");
         Route route;
         route.url = std::move(url);
