@@ -62,6 +62,11 @@ std::string measure(SpanStore& store) {
     return has_failed ? "" : "{" + report + "}";
 }
 
+// So that the requests of each run with the same directory have other ids than those that are there.
+uint64_t first_of_now(const SystemClock& clock) {
+    return 1'000'000'000 + static_cast<uint64_t>(to_ns(clock.now()) / 1'000'000'000) % 1'000'000 * 1000;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -86,7 +91,7 @@ int main(int argc, char** argv) {
     }
     double load_seconds = 0;
     const bool is_loaded = static_cast<bool>(std::ifstream(mark) >> load_seconds);
-    bench::AgentRequests requests(60, "bench", is_loaded ? 1'000'000'000 : 0); // other ids than those that are there
+    bench::AgentRequests requests(60, "bench", is_loaded ? first_of_now(clock) : 0);
     const size_t bodies = (wanted + bench::AgentRequests::spans - 1) / bench::AgentRequests::spans;
     const int64_t step = std::max(least_step_ns, least_ns / static_cast<int64_t>(wanted)) *
                          static_cast<int64_t>(bench::AgentRequests::spans);

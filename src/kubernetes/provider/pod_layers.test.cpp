@@ -151,7 +151,7 @@ TEST_CASE("what a hostile pod sends instead of its home is not kept") {
         bench.save(with_report(std::string(static_cast<size_t>(sandbox::most_archive_bytes(small_limits)) + 1, 'x')));
     REQUIRE_FALSE(flood.ok());
     CHECK(flood.error().code == Code::too_large);
-    REQUIRE(bench.save(with_report(archive)).ok()); // the connection is as good as before
+    REQUIRE(bench.save(with_report(archive)).ok()); // the connection can still be used
 }
 
 TEST_CASE("a layer that was changed on the disk never becomes whole in a pod, and is removed") {

@@ -2,10 +2,12 @@
 #include "sandbox/shim/unlinked_files.h"
 
 #include "sandbox/local/test_folder.h"
+#include "sandbox/wall/channel.h"
 
 #include <csignal>
 #include <fcntl.h>
 #include <functional>
+#include <span>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -30,19 +32,7 @@ int unlinked_file(const std::string& folder) {
 }
 
 void send_descriptor(int socket, int descriptor, std::string_view text) {
-    iovec bytes{const_cast<char*>(text.data()), text.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    if (::sendmsg(socket, &message, 0) != static_cast<ssize_t>(text.size())) ::_exit(1);
+    if (!send_packet(socket, text, std::span<const int>(&descriptor, 1)).ok()) ::_exit(1);
     ::close(descriptor);
 }
 

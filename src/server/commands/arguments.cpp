@@ -39,4 +39,16 @@ int report_failure(const Error& error, bool as_json) {
     return exit;
 }
 
+telemetry::ClickHouseOptions clickhouse_options(const config::Config& config) {
+    telemetry::ClickHouseOptions options;
+    options.url = config.clickhouse_url;
+    options.user = config.clickhouse_user;
+    options.password = config.clickhouse_password;
+    options.ca_file = config.clickhouse_ca_file;
+    options.reader_user = config.clickhouse_reader_user;
+    options.reader_password = config.clickhouse_reader_password;
+    options.cluster = config.clickhouse_cluster;
+    return options;
+}
+
 } // namespace hone::server

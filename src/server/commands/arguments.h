@@ -3,6 +3,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "config/config.h"
+#include "telemetry/engine/clickhouse.h"
 
 #include <optional>
 #include <string>
@@ -15,5 +17,8 @@ bool wants_help(int argc, char** argv);
 std::optional<std::string> environment(const std::string& name);
 // Prints to standard error; the exit code: 2 when the command line is wrong, else 1.
 int report_failure(const Error& error, bool as_json);
+
+// How commands of this machine reach the ClickHouse of the settings.
+telemetry::ClickHouseOptions clickhouse_options(const config::Config& config);
 
 } // namespace hone::server

@@ -103,12 +103,7 @@ CheckLine check_database(const config::Config& config) {
 }
 
 CheckLine check_clickhouse(const config::Config& config) {
-    telemetry::ClickHouseOptions options;
-    options.url = config.clickhouse_url;
-    options.user = config.clickhouse_user;
-    options.password = config.clickhouse_password;
-    options.ca_file = config.clickhouse_ca_file;
-    telemetry::ClickHouse store(options);
+    telemetry::ClickHouse store(clickhouse_options(config));
     telemetry::ClickHouseQuery version("SELECT version() FORMAT TSVRaw");
     version.database.clear();
     const auto found = store.query(version);

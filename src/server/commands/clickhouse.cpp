@@ -99,18 +99,6 @@ Result<ClickHouseArguments> clickhouse_arguments(int argc, char** argv) {
     return found;
 }
 
-telemetry::ClickHouseOptions options_of(const config::Config& config) {
-    telemetry::ClickHouseOptions options;
-    options.url = config.clickhouse_url;
-    options.user = config.clickhouse_user;
-    options.password = config.clickhouse_password;
-    options.ca_file = config.clickhouse_ca_file;
-    options.reader_user = config.clickhouse_reader_user;
-    options.reader_password = config.clickhouse_reader_password;
-    options.cluster = config.clickhouse_cluster;
-    return options;
-}
-
 Result<> print_statements(const config::Config& config) {
     telemetry::ClickHouseUsers users;
     users.user = config.clickhouse_user;
@@ -141,13 +129,13 @@ Result<int> run_clickhouse(const ClickHouseArguments& given) {
     }
     if (given.action == Action::apply) {
         telemetry::StoreSetup setup;
-        setup.server = options_of(given.config);
+        setup.server = clickhouse_options(given.config);
         setup.administrator = given.administrator;
         setup.administrator_password = environment(administrator_password).value_or("");
         setup.made = [](const std::string& what) { std::fprintf(stderr, "made %s\n", what.c_str()); };
         TRY(telemetry::set_up_store(setup));
     }
-    const auto findings = telemetry::check_store(options_of(given.config), SystemClock());
+    const auto findings = telemetry::check_store(clickhouse_options(given.config), SystemClock());
     if (given.as_json)
         std::printf("%s\n", json::write(findings).c_str());
     else
